@@ -9,13 +9,14 @@ Tokens are those of the settings, or JWTs of an OAuth issuer, whose library is i
 from __future__ import annotations
 
 import base64
+import contextlib
 import hmac
 import ipaddress
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -48,16 +49,6 @@ class AccessKey:
     token: str = field(repr=False)
 
 
-class TokenVerifier(Protocol):
-    """Verifier of tokens that another service issues."""
-
-    def principal(self, token: str) -> str | None:
-        """Return the caller of a valid token, or None."""
-
-    def challenge(self, path: str) -> str:
-        """Return the part of the WWW-Authenticate header that tells clients where to get a token."""
-
-
 @dataclass(frozen=True, slots=True)
 class AccessRules:
     """Requirements for the headers of a request."""
@@ -67,7 +58,7 @@ class AccessRules:
     origins: frozenset[str] = frozenset()
     """Additional origins whose pages may call the server."""
     keys: tuple[AccessKey, ...] = ()
-    issuer: TokenVerifier | None = None
+    issuer: OAuthResourceServer | None = None
     open_paths: frozenset[str] = frozenset()
     """Paths that require no token, and no Host header that names this server."""
     accepts_addresses: bool = False
@@ -147,7 +138,7 @@ def make_rules(
     keys: tuple[AccessKey, ...],
     allow_unauthenticated: bool,
     open_paths: frozenset[str],
-    issuer: TokenVerifier | None = None,
+    issuer: OAuthResourceServer | None = None,
     public_url: str | None = None,
 ) -> AccessRules:
     """Return the rules of a server on `host`, or raise ServerStartError without a token on a public address."""
@@ -246,7 +237,6 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 
 
 def _password(credentials: str) -> str:
-    """Return the password of Basic credentials, or "" if they are invalid."""
     try:
         return base64.b64decode(credentials.strip(), validate=True).decode().partition(":")[2]
     except ValueError:
@@ -254,7 +244,6 @@ def _password(credentials: str) -> str:
 
 
 def _origin_host(origin: str) -> str:
-    """Return name and port of an origin, or "" if it is not a URL."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -295,17 +284,33 @@ class OAuthResourceServer:
 
         `resource` is the public URL of this server, the audience of the tokens.
         """
-        self._url = url
-        self._resource = resource
-        self._file = keys
-        self._keys = _Keys.read(keys)
+        self._url, self._resource, self._file = url, resource, keys
+        self._read_keys()
+
+    def _read_keys(self) -> None:
+        import jwt
+
+        file = self._file
+        try:
+            # Read first, so that a change during the read is noticed the next time.
+            changed_at = _modified_at(file)
+            key_set = jwt.PyJWKSet.from_dict(json.loads(read_text_file(file)))
+        except UnreadableFileError as error:
+            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
+        except (ValueError, AttributeError, jwt.PyJWTError) as error:
+            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} is not a JSON Web Key Set: {error}") from None
+        self._keys = [key for key in key_set.keys if key.algorithm_name in _ALGORITHMS]
+        self._changed_at = changed_at
 
     def principal(self, token: str) -> str | None:
         """Return `oauth:` and the subject of a valid token, or None."""
         if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
             return None
-        self._keys = self._keys.reload_if_changed(self._file)
-        subjects = (self._subject(token, key) for key in self._keys.keys)
+        if _modified_at(self._file) != self._changed_at:
+            # The old keys stay while the file is missing or incomplete.
+            with contextlib.suppress(ServerStartError):
+                self._read_keys()
+        subjects = (self._subject(token, key) for key in self._keys)
         subject = next(filter(None, subjects), "")
         # The prefix separates subjects from the names in the tokens file.
         return f"oauth:{subject}" if 0 < len(subject) <= _MAX_SUBJECT_CHARS else None
@@ -365,36 +370,7 @@ def _document(path: str, content: dict[str, Any]) -> Route:
     return Route(path, answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    keys: tuple[jwt.PyJWK, ...]
-    changed: float
-    """Modification time of the file."""
-
-    @classmethod
-    def read(cls, file: Path) -> _Keys:
-        import jwt
-
-        try:
-            # Read first, so that a change during the read is noticed the next time.
-            changed = _modified_at(file)
-            key_set = jwt.PyJWKSet.from_dict(json.loads(read_text_file(file)))
-        except UnreadableFileError as error:
-            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
-        except (ValueError, AttributeError, jwt.PyJWTError) as error:
-            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} is not a JSON Web Key Set: {error}") from None
-        return cls(tuple(key for key in key_set.keys if key.algorithm_name in _ALGORITHMS), changed)
-
-    def reload_if_changed(self, file: Path) -> _Keys:
-        """Return the current keys; the old ones if the file is missing or incomplete."""
-        try:
-            return self if _modified_at(file) == self.changed else _Keys.read(file)
-        except ServerStartError:
-            return self
-
-
 def _modified_at(file: Path) -> float:
-    """Return the modification time of a file, or 0 if it cannot be read."""
     try:
         return file.stat().st_mtime
     except OSError:

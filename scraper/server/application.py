@@ -56,19 +56,27 @@ class Health:
     async def _health(self, request: Request) -> Response:
         services = self._holder.present()
         shows_versions = not is_anonymous(request.scope)
-        version = {"version": self._version} if shows_versions else {}
-        return JSONResponse(
-            {
-                "status": "ok",
-                **version,
-                "draining": self._calls.draining,
-                "calls": self._calls.running,
-                "browsers": None if services is None else _browsers(services, shows_versions=shows_versions),
-                "shared": None if services is None else _shared(services),
-                "database": None if services is None else _database(services),
-                "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
-            }
-        )
+        answer: dict[str, Any] = {
+            "status": "ok",
+            **({"version": self._version} if shows_versions else {}),
+            "draining": self._calls.draining,
+            "calls": self._calls.running,
+            **dict.fromkeys(("browsers", "shared", "database")),
+            "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
+        }
+        if services is not None:
+            browsers, shared, store = services.browsers.status(), services.shared.status(), services.store
+            # Without errors, which contain paths; addresses and problems are only in the log.
+            processes = [dataclasses.asdict(browser) for browser in browsers.browsers]
+            for process in () if shows_versions else processes:
+                del process["version"]
+            states = {name: getattr(browsers, name) for name in ("ready", "active", "queued", "rendering", "restarts")}
+            answer["browsers"] = {**states, "processes": processes}
+            if shared.configured:
+                answer["shared"] = {"away": shared.away, "slow": shared.slow, "servers": shared.servers}
+            if store.server is not None:
+                answer["database"] = {"away": store.problem is not None}
+        return JSONResponse(answer)
 
     async def _ready(self, _request: Request) -> Response:
         services = self._holder.present()
@@ -84,7 +92,6 @@ class Health:
         return JSONResponse({"ready": True, **queue, **({"note": ", ".join(problems)} if problems else {})})
 
     def _not_ready_reason(self, services: Services | None) -> str | None:
-        """Return why the server should get no calls now, or None."""
         if self._calls.draining:
             return "shutting down"
         if services is None or not services.browsers.status().ready:
@@ -92,34 +99,6 @@ class Health:
         if self._calls.full or services.browsers.status().queued >= max(1, self._queue_limit):
             return "full"
         return None
-
-
-def _shared(services: Services) -> dict[str, Any] | None:
-    """Return the status of the shared state, or None without one. Its address is only in the log."""
-    status = services.shared.status()
-    return {"away": status.away, "slow": status.slow, "servers": status.servers} if status.configured else None
-
-
-def _database(services: Services) -> dict[str, Any] | None:
-    """Return the status of the shared database, or None without one. The problem is only in the log."""
-    return None if services.store.server is None else {"away": services.store.problem is not None}
-
-
-def _browsers(services: Services, *, shows_versions: bool) -> dict[str, Any]:
-    """Return the browsers' state without errors, which contain paths."""
-    status = services.browsers.status()
-    processes = [dataclasses.asdict(browser) for browser in status.browsers]
-    if not shows_versions:
-        for process in processes:
-            del process["version"]
-    return {
-        "ready": status.ready,
-        "active": status.active,
-        "queued": status.queued,
-        "rendering": status.rendering,
-        "restarts": status.restarts,
-        "processes": processes,
-    }
 
 
 _LOG = logging.getLogger(__name__)
@@ -154,28 +133,23 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
-        rest = _rest_routes(service, calls, requires_token=rules.requires_token)
-        metadata = service.issuer.routes(servers) if service.issuer else []
-        connections = DisconnectMiddleware(
-            _routes(endpoints, [*health.routes(), metrics.route(), *playground.routes(), *rest, *metadata])
-        )
+        routes = [*health.routes(), metrics.route(), *playground.routes()]
+        if settings.rest:
+            # Imported late, because most servers do without it.
+            from scraper.server.rest import RestInterface
+
+            rest = RestInterface(service.tools, calls, version=service.version, requires_token=rules.requires_token)
+            routes += rest.routes()
+        routes += service.issuer.routes(servers) if service.issuer else []
+        connections = DisconnectMiddleware(_routes(endpoints, routes))
         async with _serve_http(AccessMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
-            _LOG.info("serving MCP at %s", _address(sockets[0]))
+            host, port = sockets[0].getsockname()[:2]
+            _LOG.info("serving MCP at http://%s:%s%s", f"[{host}]" if ":" in host else host, port, _PATH)
             await wait_for_first(serving, stops.requested.wait())
             connections.close_after_response()
             start = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
             await _finish_connections(uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start))
-
-
-def _rest_routes(service: ServerContext, calls: CallDispatcher, *, requires_token: bool) -> list[Route]:
-    """Return the routes of the REST interface, or none if the settings disable it."""
-    if not service.settings.rest:
-        return []
-    # Imported late, because most servers do without it.
-    from scraper.server.rest import RestInterface
-
-    return RestInterface(service.tools, calls, version=service.version, requires_token=requires_token).routes()
 
 
 async def _finish_connections(
@@ -191,7 +165,6 @@ async def _finish_connections(
 
 @contextlib.asynccontextmanager
 async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
-    """Yield the protocol endpoint, with sessions and event streams for progress and cancellation."""
     # AccessMiddleware checks Host and Origin for every route.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     options: Any = {"security_settings": unchecked, "max_request_body_size": MESSAGE_BYTES}
@@ -227,8 +200,3 @@ async def _serve_http(
     finally:
         server.should_exit = True
         await serving
-
-
-def _address(sock: socket.socket) -> str:
-    host, port = sock.getsockname()[:2]
-    return f"http://[{host}]:{port}{_PATH}" if ":" in host else f"http://{host}:{port}{_PATH}"

@@ -102,8 +102,10 @@ async def serve_stdio(
     _ignore_broken_pipes()
     with stop_signals() as stops, private_stdin() as descriptor:
         async with hold_services(factory) as holder:
-            serve = _stdio_server()
-            ended = await serve(ServerContext(settings, tools, holder, stops, version, openai_tools), descriptor)
+            with _no_collection():
+                from scraper.server.transport.stdio import serve_connection
+            service = ServerContext(settings, tools, holder, stops, version, openai_tools)
+            ended = await serve_connection(service, descriptor)
     if not ended:
         # A client that has stopped reading blocks the SDK's writer thread, which cannot be ended otherwise.
         os._exit(0)
@@ -158,12 +160,6 @@ def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]]
     with _no_collection():
         from scraper.server.application import serve_application
     return serve_application
-
-
-def _stdio_server() -> Callable[[ServerContext, int], Awaitable[bool]]:
-    with _no_collection():
-        from scraper.server.transport.stdio import serve_connection
-    return serve_connection
 
 
 @contextlib.contextmanager

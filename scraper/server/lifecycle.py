@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from scraper.background_tasks import on_signals
 from scraper.errors import format_error, hide_folders
 from scraper.settings import Settings
 from scraper.tools.model import Services, Tool
@@ -119,18 +120,12 @@ def stop_signals() -> Iterator[StopSignals]:
 
     uvicorn and sse-starlette would cut all running responses at the first signal.
     """
-    loop = asyncio.get_running_loop()
     stops = StopSignals()
     numbers = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup` ignores it to outlive the terminal
         numbers.append(signal.SIGHUP)
-    for number in numbers:
-        loop.add_signal_handler(number, stops.note)
-    try:
+    with on_signals(numbers, stops.note):
         yield stops
-    finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
 
 
 class ActiveCount:

@@ -7,7 +7,6 @@ import base64
 import contextlib
 import json
 import math
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -49,23 +48,54 @@ _ERROR_SCHEMA = {
     },
     "required": ["error"],
 }
-_GET_STATUSES = (400, 401, 403, 422, 429, 500, 503)
-_POST_STATUSES = tuple(_ERRORS)
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+_MARKDOWN = "text/markdown"
 
 
 def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> dict[str, Any]:
     """Return the OpenAPI document for these tools."""
+    failed = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
+    texts = {status: text for status, text in _ERRORS.items() if requires_token or status != 401}
+    errors = {str(status): {"description": text, "content": failed} for status, text in texts.items()}
+    get_errors = {status: error for status, error in errors.items() if status not in ("413", "415")}
     schemas: dict[str, Any] = {"Error": _ERROR_SCHEMA, "Text": dict(TEXT_SCHEMA)}
     paths: dict[str, Any] = {}
     for tool in tools:
+        kinds = ["Text"] if tool.has_text else []
         if tool.data_schema is not None:
-            schemas[_schema_name(tool)] = dict(tool.data_schema)
-        operations = {"post": _post(tool, requires_token)}
+            kinds.append("".join(word.title() for word in tool.name.split("_")) + "Answer")
+            schemas[kinds[-1]] = dict(tool.data_schema)
+        answers = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
+        schema = answers[0] if len(answers) == 1 else {"anyOf": answers}
+        content = {_JSON: {"schema": schema}, _EVENTS: {"schema": {"type": "string"}}}
+        answered = {"200": {"description": "The answer.", "content": content}}
+        about = {"summary": tool.title, "description": tool.description}
+        required, properties = tool.input_schema.get("required", ()), tool.input_schema["properties"]
+        body = {"required": bool(required), "content": {_JSON: {"schema": dict(tool.input_schema)}}}
+        post: dict[str, Any] = {"operationId": tool.name, **about, "responses": answered | errors, "requestBody": body}
+        paths[f"/v1/{tool.name}"] = operations = {"post": post}
         if tool.read_only:
-            operations["get"] = _get(tool, requires_token)
-        paths[f"/v1/{tool.name}"] = operations
+            parameters = [
+                # An object is JSON, other values are plain text.
+                {"name": name, "in": "query", "required": name in required}
+                | ({"content": {_JSON: {"schema": one}}} if one.get("type") == "object" else {"schema": one})
+                for name, one in properties.items()
+            ]
+            get: dict[str, Any] = {"operationId": f"get_{tool.name}", **about, "responses": answered | get_errors}
+            operations["get"] = {**get, "parameters": parameters}
     if any(tool.name == "fetch" for tool in tools):
-        paths["/r/{url}"] = {"get": _reader(requires_token)}
+        page = {"description": "The page.", "content": {_MARKDOWN: {"schema": {"type": "string"}}}}
+        url = {"name": "url", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        paths["/r/{url}"] = {
+            "get": {
+                "operationId": "read",
+                "summary": "Read a web page as Markdown",
+                "description": "The URL follows /r/ as it is, with its query, or percent-encoded.",
+                "parameters": [url],
+                "responses": {"200": page, **get_errors},
+            }
+        }
     answer: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Search MCP", "version": version},
@@ -78,86 +108,16 @@ def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> di
     return answer
 
 
-def _post(tool: Tool, requires_token: bool) -> dict[str, Any]:
-    content = {"application/json": {"schema": dict(tool.input_schema)}}
-    body = {"required": bool(tool.input_schema.get("required")), "content": content}
-    operation = _operation(tool, tool.name, _POST_STATUSES, requires_token)
-    return {**operation, "requestBody": body}
-
-
-def _get(tool: Tool, requires_token: bool) -> dict[str, Any]:
-    required = tool.input_schema.get("required", ())
-    parameters = [
-        {"name": name, "in": "query", "required": name in required, **_parameter_format(schema)}
-        for name, schema in tool.input_schema["properties"].items()
-    ]
-    operation = _operation(tool, f"get_{tool.name}", _GET_STATUSES, requires_token)
-    return {**operation, "parameters": parameters}
-
-
-def _parameter_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the format of a query parameter: an object is JSON, other values are plain text."""
-    is_object = schema.get("type") == "object"
-    return {"content": {"application/json": {"schema": schema}}} if is_object else {"schema": schema}
-
-
-def _operation(tool: Tool, operation_id: str, statuses: Sequence[int], requires_token: bool) -> dict[str, Any]:
-    answers = [{"$ref": "#/components/schemas/Text"}] if tool.has_text else []
-    if tool.data_schema is not None:
-        answers.append({"$ref": f"#/components/schemas/{_schema_name(tool)}"})
-    schema = answers[0] if len(answers) == 1 else {"anyOf": answers}
-    content = {"application/json": {"schema": schema}, "text/event-stream": {"schema": {"type": "string"}}}
-    return {
-        "operationId": operation_id,
-        "summary": tool.title,
-        "description": tool.description,
-        "responses": {"200": {"description": "The answer.", "content": content}, **_errors(statuses, requires_token)},
-    }
-
-
-def _reader(requires_token: bool) -> dict[str, Any]:
-    url = {"name": "url", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-    return {
-        "operationId": "read",
-        "summary": "Read a web page as Markdown",
-        "description": "The URL follows /r/ as it is, with its query, or percent-encoded.",
-        "parameters": [url],
-        "responses": {
-            "200": {"description": "The page.", "content": {"text/markdown": {"schema": {"type": "string"}}}},
-            **_errors(_GET_STATUSES, requires_token),
-        },
-    }
-
-
-def _errors(statuses: Sequence[int], requires_token: bool) -> Mapping[str, Any]:
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    return {
-        str(status): {"description": _ERRORS[status], "content": content}
-        for status in statuses
-        if requires_token or status != 401
-    }
-
-
-def _schema_name(tool: Tool) -> str:
-    return "".join(word.title() for word in tool.name.split("_")) + "Answer"
-
-
+_MAX_DIGITS = 18
 _RETRY_AFTER_S = 5
 _ECHO_CHARS = 60
-_JSON = "application/json"
-_EVENTS = "text/event-stream"
-_MARKDOWN = "text/markdown"
 _EVENT_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
-_ENCODED_URL = re.compile(r"https?%3a", re.IGNORECASE)
-_URL = re.compile(r"(https?):/+(.*)", re.IGNORECASE | re.DOTALL)
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
-class RequestError(Exception):
+class _RequestError(Exception):
     """The request is rejected before the call of the tool."""
 
     def __init__(self, status: int, message: str) -> None:
-        """Set the status and the text of the error."""
         super().__init__(message)
         self.status = status
 
@@ -173,14 +133,14 @@ class RestInterface:
 
     def routes(self) -> list[Route]:
         """Return a route for each tool, the reader and the OpenAPI document."""
-        routes = [self._route(tool) for tool in self._tools]
-        routes.append(Route("/v1/openapi.json", self._describe))
-        readers = [self._reader(tool) for tool in self._tools if tool.name == "fetch"]
-        routes += (Route("/r/{url:path}", reader) for reader in readers)
-        return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
 
-    async def _describe(self, _request: Request) -> Response:
-        return self._document
+        async def describe(_request: Request) -> Response:
+            return self._document
+
+        routes = [self._route(tool) for tool in self._tools]
+        routes.append(Route("/v1/openapi.json", describe))
+        routes += (Route("/r/{url:path}", self._reader(tool)) for tool in self._tools if tool.name == "fetch")
+        return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
 
     async def _reject(self, request: Request) -> Response:
         """Reject GET of a tool that writes, and unknown tools."""
@@ -194,7 +154,7 @@ class RestInterface:
         async def answer(request: Request) -> Response:
             try:
                 arguments = await self._arguments(tool, request)
-            except RequestError as error:
+            except _RequestError as error:
                 return _error(error.status, str(error))
             if _EVENTS in request.headers.get("accept", ""):
                 return StreamingResponse(
@@ -213,9 +173,15 @@ class RestInterface:
         async def read(request: Request) -> Response:
             if _is_foreign(request):
                 return _error(403, _FOREIGN)
+            # An address without a scheme is tried with https and http.
+            url, other = guess_urls(_target(request))
+
+            async def call(others: Mapping[str, str]) -> ToolAnswer:
+                return await self._call(fetch, {"url": others.get(url, url)}, request)
+
             try:
                 async with run_in_background(request.receive()):
-                    answer = await self._fetch(fetch, request)
+                    answer = await read_with_other_urls(call, {url: other}, lambda answer: answer.errors_by_url)
             except MCPError as error:
                 return _unavailable(error)
             if answer.is_error or answer.reading is None:
@@ -225,19 +191,9 @@ class RestInterface:
 
         return read
 
-    async def _fetch(self, fetch: Tool, request: Request) -> ToolAnswer:
-        """Fetch the page of a reader request; an address without a scheme is tried with https and http."""
-        url, other = guess_urls(_target(request))
-
-        async def read(others: Mapping[str, str]) -> ToolAnswer:
-            return await self._call(fetch, {"url": others.get(url, url)}, request)
-
-        return await read_with_other_urls(read, {url: other}, lambda answer: answer.errors_by_url)
-
     async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
-        """Return the arguments of a request; raise RequestError for invalid ones and for pages of other sites."""
         if _is_foreign(request):
-            raise RequestError(403, _FOREIGN)
+            raise _RequestError(403, _FOREIGN)
         if request.method == "POST":
             arguments = await _read_arguments(request)
         else:
@@ -246,9 +202,9 @@ class RestInterface:
         fault = tool.fault(arguments)
         # Other faults, such as a text that is no URL, have codes of their own: those of the call.
         if fault is not None and any(isinstance(one, InvalidArgumentError) for one in fault.failures):
-            raise RequestError(400, fault.text)
+            raise _RequestError(400, fault.text)
         if missing:
-            raise RequestError(400, f"{missing[0]} must be given.")
+            raise _RequestError(400, f"{missing[0]} must be given.")
         return arguments
 
     async def _call(
@@ -304,14 +260,14 @@ def _is_foreign(request: Request) -> bool:
 async def _read_arguments(request: Request) -> dict[str, Any]:
     body = await read_body(request.receive, MESSAGE_BYTES)
     if body.size_bytes > MESSAGE_BYTES:
-        raise RequestError(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
+        raise _RequestError(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
     if not body.size_bytes:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-        raise RequestError(415, "Send the arguments as application/json.")
+        raise _RequestError(415, "Send the arguments as application/json.")
     value = body.value()
     if not isinstance(value, dict):
-        raise RequestError(400, "The body is not a JSON object with the arguments of the tool.")
+        raise _RequestError(400, "The body is not a JSON object with the arguments of the tool.")
     return value
 
 
@@ -324,7 +280,7 @@ def _parse_query(properties: Mapping[str, Any], request: Request) -> dict[str, A
         if kind == "array":
             arguments[name] = values
         elif len(values) > 1:
-            raise RequestError(400, f"{name[:60]} is given more than once.")
+            raise _RequestError(400, f"{name[:60]} is given more than once.")
         else:
             arguments[name] = _convert(values[0], kind)
     return arguments
@@ -334,7 +290,8 @@ def _convert(text: str, kind: str | None) -> Any:
     if kind == "boolean":
         return {"true": True, "false": False}.get(text, text)
     if kind == "integer":
-        return int(text) if _INTEGER.fullmatch(text) else text
+        digits = text.removeprefix("-")
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS else text
     if kind in {"number", "object"}:
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(text)
@@ -345,13 +302,13 @@ def _target(request: Request) -> str:
     """Return the URL or address after /r/: proxies merge its slashes, and some clients encode it."""
     path = request.scope.get("raw_path", request.scope["path"].encode()).decode("latin-1").partition("?")[0]
     url = path.removeprefix("/r/")
-    if _ENCODED_URL.match(url):
+    if url.lower().startswith(("http%3a", "https%3a")):
         url = unquote(url)
     if request.scope["query_string"]:
         url += "?" + request.scope["query_string"].decode("latin-1")
-    match = _URL.fullmatch(url)
-    if match:
-        return f"{match[1]}://{match[2]}"
+    scheme, _, rest = url.partition(":")
+    if scheme.lower() in ("http", "https") and rest.startswith("/"):
+        return f"{scheme}://{rest.lstrip('/')}"
     # Names without a dot, such as those of a local network, are hosts here.
     return url if not url or guess_urls(url)[0] != url else f"https://{url}"
 

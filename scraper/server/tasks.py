@@ -174,12 +174,6 @@ Work = Callable[[RunningTask], Awaitable[Mapping[str, Any]]]
 """Return the result of a task as JSON."""
 
 
-@dataclass(slots=True)
-class _Run:
-    task: RunningTask
-    follower: asyncio.Task[None]
-
-
 class TaskRunner:
     """Run the tasks of this process."""
 
@@ -187,7 +181,8 @@ class TaskRunner:
         """Run each task with `work`, within a block of `occupy` that delays the end of the process."""
         self._work = work
         self._occupy = occupy
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, tuple[RunningTask, asyncio.Task[None]]] = {}
+        """Running tasks, each with the task of asyncio that follows it."""
 
     async def start(
         self, store: TaskStore, principal: str, tool: str, arguments: Mapping[str, Any]
@@ -236,8 +231,8 @@ class TaskRunner:
             if stored.state.is_final or await store.replace(
                 principal, stored, replace(change(stored.state), updated_at=time.time())
             ):
-                if run := self._runs.get(task_id):
-                    run.task.has_news.set()
+                if task_id in self._runs:
+                    self._runs[task_id][0].has_news.set()
                 return True
 
     async def _take_over(self, store: TaskStore, principal: str, task: StoredTask) -> TaskState:
@@ -259,25 +254,22 @@ class TaskRunner:
 
     def _begin(self, store: TaskStore, principal: str, state: TaskState) -> None:
         task = RunningTask(principal, state)
-        follower = asyncio.create_task(self._follow(store, task), name=f"task {state.id}")
-        self._runs[state.id] = _Run(task, follower)
+        self._runs[state.id] = task, asyncio.create_task(self._follow(store, task), name=f"task {state.id}")
 
     async def _follow(self, store: TaskStore, task: RunningTask) -> None:
         """Run the work of a task and write its state until it ends or is canceled."""
         with self._occupy():
-            await self._follow_work(store, task, asyncio.ensure_future(self._work(task)))
-
-    async def _follow_work(self, store: TaskStore, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> None:
-        try:
-            while not await self._write_news(store, task, work):
-                news = asyncio.create_task(task.has_news.wait())
-                waits: set[asyncio.Future[Any]] = {news} if work.done() else {news, work}
-                await asyncio.wait(waits, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
-        finally:
-            del self._runs[task.id]
-            work.cancel()
-            await asyncio.wait({work})
+            work = asyncio.ensure_future(self._work(task))
+            try:
+                while not await self._write_news(store, task, work):
+                    news = asyncio.create_task(task.has_news.wait())
+                    waits: set[asyncio.Future[Any]] = {news} if work.done() else {news, work}
+                    await asyncio.wait(waits, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+                    news.cancel()
+            finally:
+                del self._runs[task.id]
+                work.cancel()
+                await asyncio.wait({work})
 
     async def _write_news(self, store: TaskStore, task: RunningTask, work: asyncio.Future[Mapping[str, Any]]) -> bool:
         """Read changes by other servers, then write own changes; return True if the task has ended."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
@@ -30,10 +30,7 @@ from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target
 
 if TYPE_CHECKING:
-    from scraper.caching.page_cache import PageCache
-    from scraper.reading.screenshots import ScreenshotReader
-    from scraper.settings import Settings
-    from scraper.store.index_service import IndexService
+    from scraper.services import Services
 
 PAGE = "page://"
 _INDEX = "index://"
@@ -42,21 +39,6 @@ PICTURE = "picture://"
 _TITLE_CHARS = 120
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
 _START = re.compile(r"\?start=(\d{1,9})$")
-
-
-class ResourceSources(Protocol):
-    """The part of the services that holds resources."""
-
-    settings: Settings
-    indexes: IndexService
-
-    @property
-    def page_cache(self) -> PageCache:
-        """Cached pages."""
-
-    @property
-    def pictures(self) -> ScreenshotReader:
-        """Files of `see`."""
 
 
 class InvalidCursorError(Exception):
@@ -85,7 +67,7 @@ class ResourcePage:
     cursor: str | None = None
 
 
-async def list_resources(services: ResourceSources, principal: str, cursor: str | None, limit: int) -> ResourcePage:
+async def list_resources(services: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
     """List cached pages, newest first, then the documents of each index in the order in which they were added.
 
     Raises:
@@ -103,7 +85,7 @@ async def list_resources(services: ResourceSources, principal: str, cursor: str 
 
 
 async def search(
-    services: ResourceSources, principal: str, query: str, offset: int, limit: int
+    services: Services, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
     """Return up to `limit` resources for a query from `offset` on, best first, and True if there are more."""
     count = offset + limit + 1
@@ -117,14 +99,14 @@ async def search(
     return items[offset : offset + limit], len(items) > offset + limit
 
 
-async def read(services: ResourceSources, principal: str, uri: str) -> str | None:
+async def read(services: Services, principal: str, uri: str) -> str | None:
     """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(services, principal, uri)
     return await _read_document(services, principal, uri) if uri.startswith(_INDEX) else None
 
 
-async def read_file(services: ResourceSources, principal: str, uri: str) -> tuple[bytes, str] | None:
+async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
     """Return the bytes and the media type of a file stored for this caller, or None."""
     picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
     return None if picture is None else (picture.data, picture.media_type)
@@ -135,18 +117,12 @@ def picture_uri(identifier: str) -> str:
     return f"{PICTURE}{identifier}"
 
 
-def _page_uri(url: str) -> str:
-    """Return the URI of the cached copy of a page."""
-    return PAGE + url.replace("#", "%23")
-
-
 def _document_uri(index: str, doc_id: str) -> str:
-    """Return the URI of an indexed document."""
     return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
 async def _append_documents(
-    services: ResourceSources, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
+    services: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
     name, after = str(position["index"]), int(position.get("after", 0))
     for index in await services.indexes.names(principal=principal):
@@ -163,7 +139,7 @@ async def _append_documents(
     return ResourcePage(tuple(items))
 
 
-async def _search_pages(services: ResourceSources, principal: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_pages(services: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
     """Find pages with all words of a query; if there are none, find pages with at least one content word."""
     hits = (await services.page_cache.search(query, principal=principal, limit=limit)).hits
     words = extract_content_words(query)
@@ -174,7 +150,7 @@ async def _search_pages(services: ResourceSources, principal: str, query: str, l
 
 
 async def _search_documents(
-    services: ResourceSources, principal: str, index: str, query: str, limit: int
+    services: Services, principal: str, index: str, query: str, limit: int
 ) -> list[CachedResource]:
     try:
         hits = (await services.indexes.search(index, query, principal=principal, limit=limit)).hits
@@ -183,7 +159,7 @@ async def _search_documents(
     return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
 
 
-async def _read_page(services: ResourceSources, principal: str, uri: str) -> str | None:
+async def _read_page(services: Services, principal: str, uri: str) -> str | None:
     for url in _page_urls(uri):
         reading = await services.page_cache.page(url, principal=principal)
         if reading is not None:
@@ -194,18 +170,14 @@ async def _read_page(services: ResourceSources, principal: str, uri: str) -> str
 def _page_urls(uri: str) -> list[str]:
     """Return the URLs that a page URI may stand for, because clients normalize or encode URIs."""
     match = _PAGE_ADDRESS.fullmatch(uri)
-    if match is None:
-        return []
-    scheme, rest = match.groups()
-    uri_url = f"{scheme}://{rest}"
-    urls = []
-    for text in (uri_url, uri_url.replace("%23", "#"), unquote(uri_url)):
+    url, urls = f"{match[1]}://{match[2]}" if match else "", []
+    for text in (url, url.replace("%23", "#"), unquote(url)):
         with contextlib.suppress(InvalidUrlError):
             urls.append(parse_target(text))
     return list(dict.fromkeys(urls))
 
 
-async def _read_document(services: ResourceSources, principal: str, uri: str) -> str | None:
+async def _read_document(services: Services, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
     name, _, quoted = _START.sub("", uri).removeprefix(_INDEX).partition("/")
     try:
@@ -229,7 +201,7 @@ async def _read_document(services: ResourceSources, principal: str, uri: str) ->
 def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> CachedResource:
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
-        _page_uri(page.url),
+        PAGE + page.url.replace("#", "%23"),
         # The site may have chosen the URL.
         display_url(page.url, requested=""),
         f"Web page, read {read_at}.",

@@ -106,7 +106,7 @@ _REFUSED = "Not offered here: the operator adds it with SEARCH_MCP_TOOLSETS=defa
 def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> Tool:
     """Return `find_tools`, which finds the other tools, and names those that this server refuses."""
 
-    async def find(services: cached_resources.ResourceSources, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def find(services: Any, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")

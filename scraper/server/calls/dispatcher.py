@@ -72,7 +72,8 @@ class ProgressNotifier:
                 async with asyncio.timeout(silence_s):
                     await self._has_news.wait()
             self._has_news.clear()
-            self._sent = self._value()
+            # The specification requires increasing values; repeats stay below the next step.
+            self._sent = self._base + self._repeats / (self._repeats + 1)
             # A total below the value belongs to a part of the call that counts other steps.
             total = None if self._total is None or self._total <= self._sent else self._total
             await send(self._sent, total, self._message)
@@ -82,10 +83,6 @@ class ProgressNotifier:
         """Send that all steps are done, if they are and a notification was sent before."""
         if self._total is not None and self._done >= self._total > self._sent >= 0:
             await send(self._total, self._total, self._message)
-
-    def _value(self) -> float:
-        # The specification requires increasing values; repeats stay below the next step.
-        return self._base + self._repeats / (self._repeats + 1)
 
 
 @contextlib.asynccontextmanager
@@ -235,7 +232,10 @@ class CallDispatcher:
             try:
                 async with self._limiter.admit(caller.principal):
                     if tool is None:
-                        answer = _unknown_tool(name, available)
+                        # The name comes from the client, and the search for a similar name takes time by its length.
+                        short, names = truncate(name, _NAME_CHARS), ", ".join(available)
+                        text = f'Unknown tool "{short}"{suggest(short, available)}. Known: {names}.'
+                        answer = ToolAnswer(text, is_error=True)
                     else:
                         answer = await self._run(tool, arguments, caller)
             except OverloadedError as error:
@@ -294,19 +294,20 @@ class CallDispatcher:
     async def drain(self, limit_s: float, at_once: asyncio.Event) -> None:
         """Reject new calls, wait up to `limit_s` for running ones, then cancel these."""
         self.draining = True
+
+        async def wait_until_idle() -> None:
+            await self._admitted.none.wait()
+            await self._running.none.wait()
+
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                await wait_for_first(self._wait_until_idle(), at_once.wait())
+                await wait_for_first(wait_until_idle(), at_once.wait())
         if not self._stopped.done():
             self._stopped.set_result(None)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLEANUP_S):
                 await self._running.none.wait()
                 await self._background.none.wait()
-
-    async def _wait_until_idle(self) -> None:
-        await self._admitted.none.wait()
-        await self._running.none.wait()
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller) -> ToolAnswer:
         deadline_s = caller.deadline_s or self._deadline_s
@@ -334,14 +335,7 @@ class CallDispatcher:
     async def _supervise(
         self, work: Coroutine[Any, Any, T], disconnected: asyncio.Future[None] | None, limit_s: float
     ) -> T:
-        """Run `work` in a task and return its result.
-
-        The task has ended when this returns or raises, unless its cleanup takes longer than `_CLEANUP_S`.
-
-        Raises:
-            MCPError: The client has disconnected, or the server is shutting down.
-            TimeoutError: `work` took longer than `limit_s`.
-        """
+        """Run `work` in a task and return its result; the task has ended then, or its cleanup took too long."""
         task = asyncio.create_task(work)
         ends: set[asyncio.Future[Any]] = {self._stopped} if disconnected is None else {self._stopped, disconnected}
         try:
@@ -364,12 +358,6 @@ def make_dispatcher(context: ServerContext) -> CallDispatcher:
     return CallDispatcher(
         context.tools, context.holder, deadline_s=settings.tool_timeout_s, limiter=limiter, limits=limits
     )
-
-
-def _unknown_tool(name: str, available: Mapping[str, Tool]) -> ToolAnswer:
-    # The name comes from the client, and the search for a similar name takes time by its length.
-    name = truncate(name, _NAME_CHARS)
-    return ToolAnswer(f'Unknown tool "{name}"{suggest(name, available)}. Known: {", ".join(available)}.', is_error=True)
 
 
 async def _cancel(task: asyncio.Task[Any]) -> None:

@@ -97,11 +97,7 @@ def replace_lone_surrogates(message: bytes) -> bytes:
     """
     if b"\\ud" not in message and b"\\uD" not in message:
         return message
-    return _ESCAPE.sub(_replace_lone, message)
-
-
-def _replace_lone(escape: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if len(escape[0]) == _LONE_BYTES else escape[0]
+    return _ESCAPE.sub(lambda escape: rb"\ufffd" if len(escape[0]) == _LONE_BYTES else escape[0], message)
 
 
 async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
@@ -118,15 +114,8 @@ async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
 
 _METHODS = ("GET", "POST", "DELETE")
 _REQUEST_HEADERS = (
-    "Accept",
-    "Authorization",
-    "Content-Type",
-    "Last-Event-ID",
-    "MCP-Protocol-Version",
-    "Mcp-Method",
-    "Mcp-Name",
-    "Mcp-Session-Id",
-)
+    "Accept Authorization Content-Type Last-Event-ID MCP-Protocol-Version Mcp-Method Mcp-Name Mcp-Session-Id"
+).split()
 """Headers that pages of listed origins may send; clients of old and new protocol versions need them."""
 _RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
 _PREFLIGHT_CACHE_S = 600
@@ -188,7 +177,6 @@ class AccessMiddleware:
         await (error or self._app)(scope, receive, send)
 
     def _check_host_and_origin(self, scope: Scope) -> Response | None:
-        """Return the error for an unknown host or origin."""
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         # A proxy may have used the other one of two headers, or the host of an absolute URL in the request line.
@@ -221,10 +209,10 @@ class AccessMiddleware:
         if name is None:
             has_token = authorization.lower().startswith("bearer ")
             challenge = self._rules.challenge(scope["path"], error="invalid_token" if has_token else "")
-            text = (
-                "The token is wrong or has expired." if has_token else "Send the header Authorization: Bearer <token>."
-            )
-            return _refuse(401, text, "token" if has_token else "no_token", {"WWW-Authenticate": challenge})
+            headers = {"WWW-Authenticate": challenge}
+            if has_token:
+                return _refuse(401, "The token is wrong or has expired.", "token", headers)
+            return _refuse(401, "Send the header Authorization: Bearer <token>.", "no_token", headers)
         # The SDK binds sessions to this user; a session id of another user gets 404.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         return None
@@ -302,10 +290,10 @@ class _Receivers:
         self.stopped = False
         self._waits: set[asyncio.Timeout] = set()
 
-    async def wait(self, receive: Receive) -> Message | None:
-        """Return the next message of the client, or None after `stop`."""
+    async def wait(self, receive: Receive) -> Message:
+        """Return the next message of the client, a disconnect after `stop`."""
         if self.stopped:
-            return None
+            return {"type": _END}
         try:
             # A timeout that `stop` sets is cheaper than a second task.
             async with asyncio.timeout(None) as timeout:
@@ -315,10 +303,9 @@ class _Receivers:
                 finally:
                     self._waits.discard(timeout)
         except TimeoutError:
-            return None
+            return {"type": _END}
 
     def stop(self) -> None:
-        """End all pending calls."""
         self.stopped = True
         now = asyncio.get_running_loop().time()
         for timeout in self._waits:
@@ -326,8 +313,6 @@ class _Receivers:
 
 
 class _Exchange:
-    """One request and its response."""
-
     def __init__(self, receive: Receive, send: Send, receivers: _Receivers) -> None:
         self.disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._receive = receive
@@ -337,11 +322,9 @@ class _Exchange:
         self._answered = False
 
     async def receive(self) -> Message:
-        """Return the next message of the client, or a disconnect."""
         message = await self._receivers.wait(self._receive)
-        if message is None:
-            return {"type": "http.disconnect"}
-        if message["type"] == "http.disconnect" and not self._answered and not self.disconnected.done():
+        is_stopped = self._receivers.stopped
+        if message["type"] == _END and not (is_stopped or self._answered or self.disconnected.done()):
             self.disconnected.set_result(None)
         return message
 
@@ -355,6 +338,6 @@ class _Exchange:
         await self._send(message)
 
     async def finish(self) -> None:
-        """End an incomplete response, so that the connection is closed properly."""
+        # An incomplete response ends properly, and so does its connection.
         if self._has_response_started and not self._answered:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -59,7 +59,8 @@ def _open_all(stack: contextlib.ExitStack, host: str, port: int) -> list[socket.
     """Open a socket for each address that this machine has, or raise OSError."""
     sockets: list[socket.socket] = []
     missing: OSError | None = None
-    for family, address in _addresses(host, port):
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, address in dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found):
         actual_port = sockets[0].getsockname()[1] if sockets else port
         try:
             sockets.append(stack.enter_context(_open_socket(family, address, actual_port)))
@@ -70,11 +71,6 @@ def _open_all(stack: contextlib.ExitStack, host: str, port: int) -> list[socket.
     if missing is not None and not sockets:
         raise missing
     return sockets
-
-
-def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
 
 
 def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
@@ -142,17 +138,14 @@ class GracefulServer(uvicorn.Server):
             server.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                while self._has_silent_connection():  # noqa: ASYNC110 - uvicorn has no event for a first request
+                connections = self.server_state.connections
+                while any(getattr(one, "cycle", True) is None for one in connections):  # noqa: ASYNC110 - no event
                     await asyncio.sleep(_POLL_S)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Install no signal handlers; `lifecycle` has its own."""
         yield
-
-    def _has_silent_connection(self) -> bool:
-        """Return True if a connection has no request yet."""
-        return any(getattr(connection, "cycle", True) is None for connection in self.server_state.connections)
 
 
 class BufferedHttpProtocol(LimitedHttpProtocol):
@@ -175,18 +168,15 @@ class _BufferedTransport:
         self._parts: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        """Buffer data."""
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
 
     def write_eof(self) -> None:
-        """Send buffered data, then close the sending side."""
         self._flush()
         self._transport.write_eof()
 
     def close(self) -> None:
-        """Send buffered data, then close."""
         self._flush()
         self._transport.close()
 

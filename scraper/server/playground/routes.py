@@ -8,6 +8,7 @@ the tool `see`, as data.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import importlib.resources
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,6 @@ class Playground:
         return [*files, Route("/status", self._status), Route("/try", self._try, methods=["POST"])]
 
     async def _status(self, _request: Request) -> Response:
-        """Return the state of calls, browser pool and cache."""
         calls = self._calls
         status: dict[str, Any] = {"version": self._version, "calls": calls.running, "draining": calls.draining}
         services = self._holder.present()
@@ -88,11 +88,14 @@ class Playground:
                 "browsers": len(browsers.browsers),
                 "restarts": browsers.restarts,
             }
-            status["cache"] = await _cache_state(services)
+            status["cache"] = None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STATUS_S):
+                    stats = await services.pages.stats()
+                status["cache"] = {name: getattr(stats, name) for name in ("pages", "bytes", "hits", "misses")}
         return JSONResponse(status, headers=_HEADERS)
 
     async def _try(self, request: Request) -> Response:
-        """Return a page as Chromium renders it and as agents receive it."""
         parsed = await _parse(request)
         if parsed is None:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")
@@ -104,7 +107,11 @@ class Playground:
             comparison = await services.fetcher.compare(
                 url, render=render, principal=principal, deadline_s=self._deadline_s
             )
-            return {**dataclasses.asdict(comparison), "nodes": await _nodes(services, comparison.markdown)}
+            nodes: list[HtmlNode] = [["pre", {}, comparison.markdown]]
+            # Without nodes if it takes too long.
+            with contextlib.suppress(WorkerFailedError):
+                nodes = await services.workers.run(markdown_nodes, comparison.markdown)
+            return {**dataclasses.asdict(comparison), "nodes": nodes}
 
         try:
             async with run_in_background(request.receive()):
@@ -132,24 +139,6 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     fields = body.message() if body.size_bytes <= _MAX_BODY else {}
     url, render = fields.get("url"), fields.get("render", "auto")
     return (url, render) if isinstance(url, str) and render in _RENDER else None
-
-
-async def _nodes(services: Services, markdown: str) -> list[HtmlNode]:
-    """Return the nodes of the rendered Markdown; one text if it takes too long."""
-    try:
-        nodes: list[HtmlNode] = await services.workers.run(markdown_nodes, markdown)
-        return nodes
-    except WorkerFailedError:
-        return [["pre", {}, markdown]]
-
-
-async def _cache_state(services: Services) -> dict[str, Any] | None:
-    try:
-        async with asyncio.timeout(_STATUS_S):
-            stats = await services.pages.stats()
-    except TimeoutError:
-        return None
-    return {"pages": stats.pages, "bytes": stats.bytes, "hits": stats.hits, "misses": stats.misses}
 
 
 def _error(status: int, message: str) -> Response:

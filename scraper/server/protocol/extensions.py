@@ -71,8 +71,6 @@ _KEY_BYTES = 16
 
 @dataclass(eq=False)
 class _PendingCall:
-    """A call that may ask the user a question."""
-
     principal: str
     params: CallToolRequestParams
     task: asyncio.Task[CallToolResult] | None = None
@@ -84,11 +82,6 @@ class _PendingCall:
         self.answered = asyncio.get_running_loop().create_future()
         self.question.set_result(question)
         return await self.answered
-
-    def is_repeated_by(self, principal: str, params: CallToolRequestParams) -> bool:
-        """Return True if a request is this call again."""
-        mine = (self.principal, self.params.name, self.params.arguments)
-        return mine == (principal, params.name, params.arguments)
 
 
 class Elicitation:
@@ -110,7 +103,8 @@ class Elicitation:
         caller, capabilities = caller_of(context), context.session.client_capabilities
         if params.request_state is not None:
             call = self._pending.get(params.request_state)
-            if call is None or not call.is_repeated_by(caller.principal, params):
+            same = (caller.principal, params.name, params.arguments)
+            if call is None or same != (call.principal, call.params.name, call.params.arguments):
                 raise MCPError(INVALID_PARAMS, "This question is not open: it was answered, or its call has ended.")
             del self._pending[params.request_state]
             call.question = asyncio.get_running_loop().create_future()
@@ -128,7 +122,6 @@ class Elicitation:
         return await self._wait(call)
 
     async def _wait(self, call: _PendingCall) -> CallToolResult | InputRequiredResult:
-        """Wait until a call has ended or asks."""
         assert call.task is not None
         ends: set[asyncio.Future[Any]] = {call.task, call.question}
         try:
@@ -139,15 +132,16 @@ class Elicitation:
         if call.task.done():
             return call.task.result()
         key = secrets.token_hex(_KEY_BYTES)
-        self._pending[key] = call
-        call.task.add_done_callback(functools.partial(self._forget, key))
-        request = ElicitRequest(params=_form(call.question.result()))
-        return InputRequiredResult(input_requests={_QUESTION: request}, request_state=key)
 
-    def _forget(self, key: str, task: asyncio.Task[CallToolResult]) -> None:
-        """Drop a call that ended without an answer."""
-        if self._pending.pop(key, None) is not None and not task.cancelled():
-            task.exception()
+        def forget(task: asyncio.Task[CallToolResult]) -> None:
+            """Drop a call that ended without an answer."""
+            if self._pending.pop(key, None) is not None and not task.cancelled():
+                task.exception()
+
+        self._pending[key] = call
+        call.task.add_done_callback(forget)
+        form = ElicitRequestFormParams(message=call.question.result(), requested_schema=dict(_SCHEMA))
+        return InputRequiredResult(input_requests={_QUESTION: ElicitRequest(params=form)}, request_state=key)
 
 
 async def _ask_directly(context: ServerRequestContext[Any, Any], question: str) -> bool:
@@ -158,10 +152,6 @@ async def _ask_directly(context: ServerRequestContext[Any, Any], question: str) 
     except MCPError:
         return False
     return answer.action == "accept"
-
-
-def _form(question: str) -> ElicitRequestFormParams:
-    return ElicitRequestFormParams(message=question, requested_schema=dict(_SCHEMA))
 
 
 Context = ServerRequestContext[Any, Any]
@@ -181,8 +171,6 @@ class TaskParams(RequestParams):
 
 
 class _TaskUpdateParams(TaskParams):
-    """Parameters of `tasks/update`."""
-
     input_responses: dict[str, Any] = Field(alias="inputResponses")
 
 
@@ -199,20 +187,17 @@ class TaskMethods:
         server.extensions[_EXTENSION] = {}
         entry = server.get_request_handler("tools/call")
         if entry is not None:
-            server.add_request_handler("tools/call", entry.params_type, self._run_long_calls(entry.handler))
+            call_tool: Callable[[Context, Any], Awaitable[Any]] = entry.handler
+
+            async def call_or_start(context: Context, params: Any) -> Any:
+                is_long = params.name in _TASK_TOOLS
+                task = await self.start(context, params.name, params.arguments or {}) if is_long else None
+                return await call_tool(context, params) if task is None else task
+
+            server.add_request_handler("tools/call", entry.params_type, call_or_start)
         server.add_request_handler("tasks/get", TaskParams, self._get)
         server.add_request_handler("tasks/update", _TaskUpdateParams, self._update)
         server.add_request_handler("tasks/cancel", TaskParams, self._cancel)
-
-    def _run_long_calls(self, call_tool: Callable[[Context, Any], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def call_or_start(context: Context, params: CallToolRequestParams) -> Any:
-            if params.name in _TASK_TOOLS:
-                task = await self.start(context, params.name, params.arguments or {})
-                if task is not None:
-                    return task
-            return await call_tool(context, params)
-
-        return call_or_start
 
     async def start(self, context: Context, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Run a call as a task; return None if tasks are not possible or the caller has too many."""
@@ -240,16 +225,19 @@ class TaskMethods:
         return answer
 
     async def _update(self, context: Context, params: _TaskUpdateParams) -> dict[str, Any]:
-        principal = _check(context, params)
-        is_known = await self._query(
-            context, lambda store: self._runner.respond(store, principal, params.task_id, params.input_responses)
-        )
-        return _acknowledge(is_known=is_known)
+        respond = functools.partial(self._runner.respond, responses=params.input_responses)
+        return await self._change(context, params, respond)
 
     async def _cancel(self, context: Context, params: TaskParams) -> dict[str, Any]:
+        return await self._change(context, params, self._runner.cancel)
+
+    async def _change(
+        self, context: Context, params: TaskParams, change: Callable[[TaskStore, str, str], Awaitable[bool]]
+    ) -> dict[str, Any]:
         principal = _check(context, params)
-        is_known = await self._query(context, lambda store: self._runner.cancel(store, principal, params.task_id))
-        return _acknowledge(is_known=is_known)
+        if not await self._query(context, lambda store: change(store, principal, params.task_id)):
+            raise _unknown_task()
+        return {"resultType": "complete"}
 
     async def _query(self, context: Context, work: Callable[[TaskStore], Awaitable[T]]) -> T:
         return await self._calls.query(
@@ -269,10 +257,9 @@ def declares_tasks(context: Context) -> bool:
 
 def missing_capability() -> MCPError:
     """Return the error for a client that does not support tasks."""
+    text = f"This request needs a client that declares {_EXTENSION}."
     required: dict[str, Any] = {"requiredCapabilities": {"extensions": {_EXTENSION: {}}}}
-    return MCPError(
-        MISSING_REQUIRED_CLIENT_CAPABILITY, f"This request needs a client that declares {_EXTENSION}.", required
-    )
+    return MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, text, required)
 
 
 def _check(context: Context, params: TaskParams) -> str:
@@ -288,25 +275,19 @@ def _check(context: Context, params: TaskParams) -> str:
 
 
 def _describe(state: TaskState) -> dict[str, Any]:
-    fields = {
+    created_at, updated_at = (
+        datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        for at in (state.created_at, state.updated_at)
+    )
+    return {
         "taskId": state.id,
         "status": state.status,
-        "createdAt": _format_time(state.created_at),
-        "lastUpdatedAt": _format_time(state.updated_at),
+        "createdAt": created_at,
+        "lastUpdatedAt": updated_at,
         "ttlMs": TTL_S * 1_000,
         "pollIntervalMs": _POLL_INTERVAL_MS,
+        **({"statusMessage": state.message} if state.message else {}),
     }
-    return {**fields, "statusMessage": state.message} if state.message else fields
-
-
-def _format_time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _acknowledge(*, is_known: bool) -> dict[str, Any]:
-    if not is_known:
-        raise _unknown_task()
-    return {"resultType": "complete"}
 
 
 def _unknown_task() -> MCPError:

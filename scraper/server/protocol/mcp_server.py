@@ -43,7 +43,7 @@ from scraper.server.protocol import search_methods
 from scraper.server.protocol.extensions import Elicitation, TaskMethods, caller_of, refuse_cursor
 from scraper.server.tasks import RunningTask, TaskRunner
 from scraper.tools import cached_resources
-from scraper.tools.model import Tool, ToolAnswer
+from scraper.tools.model import Services, Tool, ToolAnswer
 from scraper.tools.prompts import Prompt, prompts_for
 
 Context = ServerRequestContext[Any, Any]
@@ -152,6 +152,9 @@ def _server(
             on_handshake()
         return await call_next(ctx)
 
+    # The SDK checks the headers of a call against these. Without `get_tool_input_schema`, it lists all tools for each
+    # call and searches schemas without headers.
+    schemas_with_headers = {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
     server: Server[Any] = Server(
         "search-mcp",
         title="Search MCP",
@@ -160,9 +163,10 @@ def _server(
         cache_hints=_CACHE_HINTS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        get_tool_input_schema=_schemas_with_headers(tools).get,
+        get_tool_input_schema=schemas_with_headers.get,
     )
-    if not _is_traced():
+    # `entrypoints` sets the provider before servers are built, if spans are exported.
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         server.middleware.clear()  # the spans of the SDK, a tenth of the protocol's cost per call
     server.middleware.append(detect_handshake)
     return server
@@ -181,7 +185,6 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
 
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
-    """Add the request handlers of prompts."""
     listing = ListPromptsResult(prompts=[search_methods.to_sdk_prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
@@ -206,17 +209,14 @@ def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
 
 
 def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
-    """Add the request handlers of resources."""
-
     async def list_resources(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
-        caller = caller_of(context)
-        cursor = params.cursor
+        caller, cursor = caller_of(context), params.cursor
+
+        async def work(app: Services) -> cached_resources.ResourcePage:
+            return await cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS)
+
         try:
-            page = await calls.query(
-                context.method,
-                caller,
-                lambda app: cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS),
-            )
+            page = await calls.query(context.method, caller, work)
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
         resources = [search_methods.to_sdk_resource(item) for item in page.items]
@@ -229,12 +229,22 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
-        if uri.startswith(cached_resources.PICTURE):
-            return await _read_file(context, calls, uri)
-        text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
-        if text is None:
-            raise _not_found(uri, context.protocol_version)
-        contents = TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=text)
+
+        async def work(app: Services) -> TextResourceContents | BlobResourceContents | None:
+            if uri.startswith(cached_resources.PICTURE):
+                file = await cached_resources.read_file(app, caller.principal, uri)
+                blob = base64.b64encode(file[0]).decode("ascii") if file else ""
+                return BlobResourceContents(uri=uri, mime_type=file[1], blob=blob) if file else None
+            text = await cached_resources.read(app, caller.principal, uri)
+            if text is None:
+                return None
+            return TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=text)
+
+        contents = await calls.query(context.method, caller, work)
+        if contents is None:
+            code = INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
+            message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
+            raise MCPError(code, message, {"uri": uri})
         return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
@@ -242,56 +252,17 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
     server.add_request_handler("resources/read", ReadResourceRequestParams, read)
 
 
-async def _read_file(context: Context, calls: CallDispatcher, uri: str) -> ReadResourceResult:
-    caller = caller_of(context)
-
-    file = await calls.query(context.method, caller, lambda app: cached_resources.read_file(app, caller.principal, uri))
-    if file is None:
-        raise _not_found(uri, context.protocol_version)
-    data, media_type = file
-    blob = base64.b64encode(data).decode("ascii")
-    contents = BlobResourceContents(uri=uri, mime_type=media_type, blob=blob)
-    return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
-
-
-def _not_found(uri: str, protocol_version: str) -> MCPError:
-    code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
-    message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
-    return MCPError(code, message, {"uri": uri})
-
-
-def _schemas_with_headers(tools: Sequence[Tool]) -> dict[str, Mapping[str, Any]]:
-    """Return the schemas against which the SDK checks the headers of a call.
-
-    Without `get_tool_input_schema`, the SDK lists all tools for each call and searches schemas without headers.
-    """
-    return {tool.name: tool.input_schema for tool in tools if _HEADER in str(tool.input_schema)}
-
-
-def _is_traced() -> bool:
-    """Return True if spans are exported; `entrypoints` sets the provider before servers are built."""
-    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
-
-
 def _result(answer: ToolAnswer, protocol_version: str | None) -> CallToolResult:
     """Return an answer as clients receive it; without a version, it has no structured content."""
-    structured = None if protocol_version is None else _structured_content(answer, protocol_version)
+    structured: Any = answer.structured
+    if answer.media or protocol_version is None:
+        structured = None  # images and files are only in the content, and some clients show a model nothing else
+    elif isinstance(structured, list) and search_methods.wraps_lists(protocol_version):
+        structured = {"result": structured}
+    elif structured is None and not answer.is_error:
+        structured = {"result": answer.text}
     content: list[ContentBlock] = [TextContent(text=answer.text), *map(search_methods.to_sdk_content, answer.media)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
-
-
-def _structured_content(answer: ToolAnswer, protocol_version: str) -> Any:
-    """Return the object that fulfills the output schema, or None for an error, and for images and files.
-
-    Some clients show a model nothing else.
-    """
-    if answer.media:
-        return None
-    if isinstance(answer.structured, list) and search_methods.wraps_lists(protocol_version):
-        return {"result": answer.structured}
-    if answer.structured is None and not answer.is_error:
-        return {"result": answer.text}
-    return answer.structured
 
 
 _TRUST = """\

@@ -179,11 +179,11 @@ def add(
     async def search_resources(context: Context, params: _SearchParams) -> ListResourcesResult:
         query, start = await _parse(context, params, rate)
         caller = caller_of(context)
-        items, more = await calls.query(
-            context.method,
-            caller,
-            lambda app: cached_resources.search(app, caller.principal, query, start, ITEMS_PER_PAGE),
-        )
+
+        async def work(app: model.Services) -> tuple[list[CachedResource], bool]:
+            return await cached_resources.search(app, caller.principal, query, start, ITEMS_PER_PAGE)
+
+        items, more = await calls.query(context.method, caller, work)
         end = start + ITEMS_PER_PAGE
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
         found = [to_sdk_resource(item) for item in items]
@@ -216,22 +216,14 @@ def declare(server: Server[Any], strict_clients: Sequence[str]) -> None:
 def _is_strict(ctx: Context, patterns: Sequence[str]) -> bool:
     """Return True if a pattern matches the name that a client gives itself, or the name of its HTTP library."""
     client = (ctx.params or {}).get("clientInfo") or (ctx.meta or {}).get(CLIENT_INFO_META_KEY)
-    names = [client.get("name"), client.get("title")] if isinstance(client, Mapping) else []
-    names.append(None if ctx.request is None else ctx.request.headers.get("user-agent"))
-    return any(
-        fnmatch.fnmatchcase(name.lower(), pattern.lower())
-        for name in names
-        if isinstance(name, str)
-        for pattern in patterns
-    )
+    found = [client.get("name"), client.get("title")] if isinstance(client, Mapping) else []
+    found.append(None if ctx.request is None else ctx.request.headers.get("user-agent"))
+    names = [name.lower() for name in found if isinstance(name, str)]
+    return any(fnmatch.filter(names, pattern.lower()) for pattern in patterns)
 
 
 async def _parse(context: Context, params: _SearchParams, rate: RateLimiter) -> tuple[str, int]:
-    """Return the query and the index of the first result.
-
-    Raises:
-        MCPError: A parameter is invalid, or the caller searches too often.
-    """
+    """Return the query and the index of the first result; raise MCPError also if the caller searches too often."""
     query = params.query
     if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
         raise MCPError(INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters.")

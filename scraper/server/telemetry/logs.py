@@ -29,15 +29,6 @@ class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
         """Format times to the millisecond."""
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._second = -1
-        self._second_text = ""
-
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        """Return the time to the millisecond; the text of a second is formatted once for all of its lines."""
-        second = int(record.created)
-        if second != self._second:
-            self._second, self._second_text = (second, time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second)))
-        return f"{self._second_text},{int(record.msecs):03d}"
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an event."""
@@ -47,7 +38,6 @@ class TextFormatter(logging.Formatter):
 
 
 def _quote(value: str | int) -> str:
-    """Return a value as one word: quoted, with escaped line ends, unless it is a word already."""
     if type(value) is int and value >= 0:
         return str(value)
     text = str(value)
@@ -55,8 +45,6 @@ def _quote(value: str | int) -> str:
 
 
 class _JsonFormatter(logging.Formatter):
-    """Format each event as one line of JSON."""
-
     def format(self, record: logging.LogRecord) -> str:
         event = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),

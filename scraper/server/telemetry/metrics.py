@@ -120,7 +120,6 @@ class Metrics(logging.Handler):
         self._engines(str(fields["engine"]), outcome).inc()
 
     async def _update_gauges(self) -> None:
-        """Set all gauges and totals to the current state."""
         now: dict[str, float] = {"calls_running": self._calls.running, "draining": self._calls.draining, "ready": False}
         services = self._holder.present()
         if services is not None:
@@ -141,7 +140,9 @@ class Metrics(logging.Handler):
             }
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STATUS_S):
-                    now |= await _cache_state(services)
+                    cache = await services.pages.stats()
+                for name in ("usable", "pages", "bytes", "hits", "misses", "lost"):
+                    now[f"cache_{name}"] = getattr(cache, name)
         for name, value in now.items():
             if name in _TOTALS:
                 self._totals.values[name] = value
@@ -193,15 +194,3 @@ _TOTALS = {
     "cache_misses": "Cache misses since the server started.",
     "cache_lost": "Pages that could not be stored since the server started.",
 }
-
-
-async def _cache_state(services: Services) -> dict[str, float]:
-    stats = await services.pages.stats()
-    return {
-        "cache_usable": stats.usable,
-        "cache_pages": stats.pages,
-        "cache_bytes": stats.bytes,
-        "cache_hits": stats.hits,
-        "cache_misses": stats.misses,
-        "cache_lost": stats.lost,
-    }

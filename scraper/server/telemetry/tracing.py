@@ -24,10 +24,7 @@ _SUCCESS = frozenset({"ok", "-"})
 
 
 class _SpanLogHandler(logging.Handler):
-    """Create a span for each event with a duration."""
-
     def __init__(self, tracer: trace.Tracer) -> None:
-        """Create a handler for events of level info."""
         super().__init__(logging.INFO)
         self._tracer = tracer
 

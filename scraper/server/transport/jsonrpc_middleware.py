@@ -69,10 +69,9 @@ class JsonRpcValidator:
                     yield one
 
     def _fault(self, line: str) -> JSONRPCError | None:
-        """Return the error for an invalid line, or None."""
         if len(line.encode()) > MESSAGE_BYTES:
             found = _ID_AT_AN_END.search(line)
-            return _validation_error(json.loads(found[1] or found[2]) if found else None, INVALID_REQUEST, _TOO_LONG)
+            return _make_error(json.loads(found[1] or found[2]) if found else None, _TOO_LONG)
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValidationError, ValueError):
@@ -110,23 +109,20 @@ def is_request(message: Mapping[str, Any]) -> bool:
 def id_of(message: Mapping[str, Any]) -> str | int | None:
     """Return the id of a message, or None if no response can carry it."""
     request_id: Any = message.get("id")
-    return request_id if _is_usable_id(request_id) else None
+    # A lone surrogate cannot be encoded.
+    is_text = isinstance(request_id, str) and request_id.encode(errors="ignore").decode() == request_id
+    return request_id if is_text or type(request_id) is int else None
 
 
 def _explain(line: str) -> JSONRPCError:
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return _validation_error(None, PARSE_ERROR, "Parse error: the line is not JSON.")
-    return _validation_error(id_of(message) if isinstance(message, dict) else None, INVALID_REQUEST, INVALID_MESSAGE)
+        return _make_error(None, "Parse error: the line is not JSON.", PARSE_ERROR)
+    return _make_error(id_of(message) if isinstance(message, dict) else None, INVALID_MESSAGE)
 
 
-def _is_usable_id(value: object) -> bool:
-    """Return True if a response can carry an id; a lone surrogate cannot be encoded."""
-    return type(value) is int or (isinstance(value, str) and value.encode(errors="ignore").decode() == value)
-
-
-def _validation_error(request_id: str | int | None, code: int, message: str) -> JSONRPCError:
+def _make_error(request_id: str | int | None, message: str, code: int = INVALID_REQUEST) -> JSONRPCError:
     return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
 
 
@@ -253,7 +249,6 @@ class _ReplaceUnclearErrors:
         self._is_replaced = False
 
     async def __call__(self, message: Message) -> None:
-        """Send a part of the response, or the error instead."""
         error = self._error(message["status"]) if message["type"] == "http.response.start" else None
         if error is not None:
             self._is_replaced = True
@@ -274,11 +269,9 @@ class _ReplaceUnclearErrors:
 
 
 def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers with the media type in lower case, and with one Accept line in the terms that the SDK knows.
-
-    Several lines are one list (RFC 9110, 5.3). Without a line, or with other types only, a POST is answered with JSON,
-    as section 12.5.1 allows.
-    """
+    """Return the headers with the media type in lower case, and with one Accept line that the SDK knows."""
+    # Several lines are one list (RFC 9110, 5.3). Without a line, or with other types only, a POST is answered with
+    # JSON, as section 12.5.1 allows.
     names = (b"accept", b"content-type")
     lines = {name: b",".join(value for key, value in scope["headers"] if key == name).lower() for name in names}
     offers = [offer.replace(b" ", b"") for offer in lines[b"accept"].split(b",")]
@@ -299,7 +292,6 @@ class _ResponseRecorder:
         self._parts: list[bytes] = []
 
     async def send(self, message: Message) -> None:
-        """Record a part of the response."""
         self._status = message.get("status", self._status)
         self._parts.append(message.get("body", b""))
 
@@ -321,8 +313,7 @@ def _accepts_batches(scope: Scope) -> bool:
 
 
 def _error(request_id: str | int | None, text: str) -> dict[str, Any]:
-    error = JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=INVALID_REQUEST, message=text))
-    return error.model_dump(by_alias=True, exclude_unset=True)
+    return _make_error(request_id, text).model_dump(by_alias=True, exclude_unset=True)
 
 
 def _reject(text: str, request_id: str | int | None = None, status: int = 400) -> JSONResponse:
@@ -330,9 +321,6 @@ def _reject(text: str, request_id: str | int | None = None, status: int = 400) -
 
 
 def _reject_new_work(request_id: Any) -> Response:
-    known = request_id if isinstance(request_id, str | int) else None
     why = ShuttingDownError().error
-    error = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=why.code, message=why.message))
-    body = error.model_dump_json(by_alias=True, exclude_unset=True)
-    headers = {"Retry-After": str(_RETRY_AFTER_S)}
-    return Response(body, 503, headers=headers, media_type="application/json")
+    error = _make_error(request_id if isinstance(request_id, str | int) else None, why.message, why.code)
+    return JSONResponse(error.model_dump(by_alias=True, exclude_unset=True), 503, {"Retry-After": str(_RETRY_AFTER_S)})

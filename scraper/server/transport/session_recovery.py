@@ -13,7 +13,6 @@ import json
 import logging
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import anyio
 from cachetools import LRUCache
@@ -30,7 +29,7 @@ _WATCH_AFTER_S = 0.25
 """Seconds until the connection of a call is watched, so that a tab is released within a second after a disconnect."""
 _PING_INTERVAL_S = 15.0
 """Seconds, as in the SDK. Proxies cut silent connections, some after half a minute."""
-_SESSION_HEADER = b"mcp-session-id"
+_SESSION = "mcp-session-id"
 _VERSION_HEADER = b"mcp-protocol-version"
 _VERSIONS = frozenset(version.encode() for version in MODERN_PROTOCOL_VERSIONS)
 _METHOD = b"mcp-method"
@@ -73,7 +72,7 @@ class JsonFastPath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        accepts_streams = _accepts_streams(scope)
+        accepts_streams = scope["method"] != "POST" or _STREAM in dict(scope["headers"]).get(b"accept", b"")
         if accepts_streams and not _is_suitable_call(scope):
             await self._fallback(scope, receive, send)
             return
@@ -108,7 +107,6 @@ class _Response:
         self._is_stream = False
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response."""
         async with self._lock:
             self._has_started = True
             if not self._is_stream:
@@ -139,10 +137,6 @@ class _Response:
             await self._send({"type": "http.response.body", "body": _PING, "more_body": True})
 
 
-def _accepts_streams(scope: Scope) -> bool:
-    return scope["method"] != "POST" or _STREAM in dict(scope["headers"]).get(b"accept", b"")
-
-
 def _is_suitable_call(scope: Scope) -> bool:
     """Return True for a tool call of a newer protocol version, without session."""
     # The first of two equal headers counts, as in the SDK, which then rejects both.
@@ -151,12 +145,10 @@ def _is_suitable_call(scope: Scope) -> bool:
         scope["method"] == "POST"
         and headers.get(_METHOD) == _CALL
         and headers.get(_VERSION_HEADER) in _VERSIONS
-        and _SESSION_HEADER not in headers
+        and _SESSION.encode() not in headers
     )
 
 
-_SESSION = "mcp-session-id"
-_VERSION = "mcp-protocol-version"
 _MAX_ENDED_SESSIONS = 10_000
 """Ids, of 32 characters, of sessions that clients ended; they must stay 404."""
 _CANCELLED = "notifications/cancelled"
@@ -185,8 +177,12 @@ class SessionRecovery:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
         headers = Headers(scope=scope)
-        session = headers.get(_SESSION, "")
-        if not session and self._is_full() and _may_open_session(scope["method"], headers):
+        session, version = headers.get(_SESSION, ""), headers.get(_VERSION_HEADER.decode())
+        # Newer protocol versions have no session.
+        opens_session = scope["method"] == "POST" and version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
+        limit = self._stateful.max_sessions
+        is_full = limit is not None and len(self._stateful._server_instances) >= limit
+        if not session and is_full and opens_session:
             await self._stateless.asgi_app(scope, receive, _add_session_id(send))
         elif not session or session in self._ended or self._is_open(session):
             # A client may end its session before its last notification is processed.
@@ -204,7 +200,12 @@ class SessionRecovery:
         body = await read_body(receive, self._stateless.max_request_body_size)
         message = body.message()
         if message.get("method") == _CANCELLED:
-            self._cancel(_call(scope, session, _canceled_id(message.get("params"))))
+            params = message.get("params")
+            canceled = params.get("requestId") if isinstance(params, dict) else None
+            # As if its client had disconnected.
+            disconnected = self._running.get(_call(scope, session, canceled))
+            if disconnected is not None and not disconnected.done():
+                disconnected.set_result(None)
             await Response(status_code=202)(scope, receive, send)
             return
         headers = MutableHeaders(raw=list(scope["headers"]))
@@ -224,20 +225,9 @@ class SessionRecovery:
             if self._running.get(call) is disconnected:
                 del self._running[call]
 
-    def _cancel(self, call: _Call) -> None:
-        """Cancel a call as if its client had disconnected."""
-        disconnected = self._running.get(call)
-        if disconnected is not None and not disconnected.done():
-            disconnected.set_result(None)
-
     def _is_open(self, session: str) -> bool:
         # The SDK has no public interface for this; a test fails if the attribute disappears.
         return session in self._stateful._server_instances
-
-    def _is_full(self) -> bool:
-        """Return True if the SDK would reject a new client."""
-        limit = self._stateful.max_sessions
-        return limit is not None and len(self._stateful._server_instances) >= limit
 
 
 def _is_open_session(record: logging.LogRecord) -> bool:
@@ -245,16 +235,8 @@ def _is_open_session(record: logging.LogRecord) -> bool:
     return not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
 
 
-def _may_open_session(method: str, headers: Headers) -> bool:
-    """Return True if a request without a session would open one; newer protocol versions have none."""
-    return method == "POST" and headers.get(_VERSION) in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
-
-
 def _add_session_id(send: Send) -> Send:
-    """Return a `send` that adds a session id which is not stored.
-
-    The client's next request is recovered, here or by another server.
-    """
+    """Return a `send` that adds a session id which is not stored: the client's next request is recovered."""
 
     async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -266,7 +248,3 @@ def _add_session_id(send: Send) -> Send:
 
 def _call(scope: Scope, session: str, request: object) -> _Call:
     return principal_of(scope), session, json.dumps(request)
-
-
-def _canceled_id(params: Any) -> object:
-    return params.get("requestId") if isinstance(params, dict) else None

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from scraper.server.access import ServerStartError
-from scraper.server.http import uvicorn_server as listen
 from scraper.server.http.uvicorn_server import ignore_new_connections, open_sockets
 from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
@@ -45,10 +44,10 @@ def test_a_foreign_address_is_reported(host: str) -> None:
 
 def test_an_address_of_a_name_that_this_machine_lacks_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     # Containers without IPv6 have `localhost` at ::1 all the same.
-    names = [(socket.AF_INET6, "2001:db8::1"), (socket.AF_INET, "127.0.0.1")]
-    monkeypatch.setattr(listen, "_addresses", lambda *_: names)
+    names = [(socket.AF_INET6, 0, 0, "", ("2001:db8::1", 0)), (socket.AF_INET, 0, 0, "", ("127.0.0.1", 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: names)
     assert len(ports_of("localhost", 0)) == 1
-    monkeypatch.setattr(listen, "_addresses", lambda *_: names[:1])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: names[:1])
     with pytest.raises(ServerStartError, match=r"^Cannot listen on localhost port 80: "):
         ports_of("localhost", 80)
 
