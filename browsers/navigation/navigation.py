@@ -20,6 +20,15 @@ from browsers.navigation.response import (
 )
 from browsers.navigation.tab import Tab
 
+_HEADER_ORDER = {
+    name: place
+    for place, name in enumerate(
+        "cache-control sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin content-type upgrade-insecure-requests "
+        "user-agent accept-language accept".split()
+    )
+}
+"""Order in which Chrome passes on the headers of a document (156); others follow. Changed requests must keep it."""
+
 
 class Navigation:
     """Navigate once: follow and record redirects, and hold the first response that is not a redirect."""
@@ -196,7 +205,8 @@ class Navigation:
             body = urlencode(dict(self._request.form or {})).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
-        command["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
+        ordered = sorted(headers.items(), key=lambda header: _HEADER_ORDER.get(header[0].lower(), len(_HEADER_ORDER)))
+        command["headers"] = [{"name": name, "value": value} for name, value in ordered]
         self._session.post("Fetch.continueRequest", **command)
 
     def _continue_request(self, request_id: str) -> None:

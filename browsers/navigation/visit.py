@@ -164,7 +164,9 @@ class Visit:
         return True
 
     def _peek_snapshot(self, response: PausedResponse, body: ResponseBody) -> Snapshot:
-        media_type = response.media_type or sniff_media_type(body.data)
+        # The type of a file without a known one says nothing of its content.
+        is_known = response.media_type not in ("", "application/octet-stream")
+        media_type = response.media_type if is_known else sniff_media_type(body.data)
         text = decode(body.data, response.content_type) if is_text_type(media_type) else ""
         return Snapshot(
             url=strip_credentials(response.url),

@@ -16,7 +16,6 @@ _MAX_CHARACTERS = 4_000_000
 """Characters of a text; the rest is cut off."""
 
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
-_MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 _PROSE_TYPES = frozenset({"text/plain", ""})
 _LANGUAGES = dict(
     pair.split(":")
@@ -35,7 +34,7 @@ _DOCUMENT_TYPES = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
 }
-_MARKUP_START = re.compile(
+MARKUP_START = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 
@@ -47,7 +46,7 @@ def is_page(snapshot: Snapshot) -> bool:
     """
     if snapshot.rendered or snapshot.media_type in _PAGE_TYPES:
         return True
-    return snapshot.media_type in ("", "application/xml", "text/xml") and bool(_MARKUP_START.match(snapshot.html))
+    return snapshot.media_type in ("", "application/xml", "text/xml") and bool(MARKUP_START.match(snapshot.html))
 
 
 def read(snapshot: Snapshot) -> Document:
@@ -67,7 +66,6 @@ def read(snapshot: Snapshot) -> Document:
     headings = find_headings(body)
     return Document(
         url=snapshot.url,
-        title=headings[0].text if headings and media_type in _MARKDOWN_TYPES else None,
         text=text.strip(),
         markdown=body,
         verdict=Verdict() if body else Verdict(VerdictKind.THIN, "empty"),
@@ -79,8 +77,6 @@ def read(snapshot: Snapshot) -> Document:
 def _format_text(media_type: str, text: str) -> str:
     if not text.strip():
         return ""
-    if media_type in _MARKDOWN_TYPES:
-        return text.strip()
     if media_type in _PROSE_TYPES:
         return fence(text.strip("\n"), "text") if _has_layout(text) else text.strip()
     if _is_json(media_type):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from lxml import etree
 
 from browsers.model import Snapshot
-from scraper.extract import plaintext, timeout_fallback
+from scraper.extract import delivered_markdown, plaintext, timeout_fallback
 from scraper.extract.code import line_elements
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
@@ -45,7 +45,9 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, without: C
     Raises:
         UnsupportedTypeError: the response is neither a page nor text.
     """
-    if not plaintext.is_page(snapshot):
+    if delivered_markdown.is_markdown(snapshot):
+        snapshot, without = delivered_markdown.build_page(snapshot)
+    elif not plaintext.is_page(snapshot):
         return plaintext.read(snapshot)
     return _finish(run_stages(STAGES, start_draft(snapshot, model or load_bundled_classifier()), without=without))
 

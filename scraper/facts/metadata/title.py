@@ -17,8 +17,8 @@ from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
 from scraper.words.matcher import WordPattern, Words
 
-_MAX_TITLE = 300
-"""Characters of a title; the rest is cut off."""
+_MIN_TITLE, _MAX_TITLE = 3, 300
+"""Characters of a title in the head that names a page, and of any title; the rest is cut off."""
 
 KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG, required=Words("headings.kicker_class"))
 """Classes of the topic above a headline or before a lead."""
@@ -77,7 +77,7 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
 def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: str | None) -> str | None:
     """Return the heading of a page whose title in the head is the same on many pages of the site.
 
-    Such a title is the name of the site, or shares no word with the URL while the heading agrees with it.
+    Such a title is the site's name, or one or two letters, or shares no word with the URL while the heading agrees.
     """
     try:
         address = urlsplit(url)
@@ -85,7 +85,7 @@ def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: 
         return None
     part = max(unquote(address.path).split("/"), key=len)
     names = {(site or "").lower(), *(address.hostname or "").split(".")}
-    if head_title.lower() in names:
+    if head_title.lower() in names or 0 < len(head_title) < _MIN_TITLE:
         return next((heading for heading in headings if len(heading.split()) >= _MIN_TITLE_WORDS), None)
     best = max(headings, key=lambda heading: agreement(heading, part), default="")
     return best if agreement(best, part) >= _MIN_URL_AGREEMENT and not agreement(head_title, part) else None

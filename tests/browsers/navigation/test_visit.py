@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from playwright.async_api import Browser
@@ -233,6 +234,21 @@ async def test_request_headers_and_language_reach_the_site(browsers: Browsers, s
     captured = text_of(snapshot).lower()
     assert "if-none-match" in captured
     assert "de-de,de;q=0.9" in captured.replace(" ", "")
+
+
+async def test_requests_with_own_headers_keep_the_order_of_chrome(browsers: Browsers, site: Site) -> None:
+    plain = header_names(await visit(browsers, site, "/headers?plain", Mode.PEEK))
+    validators = {"If-None-Match": '"abc"', "If-Modified-Since": "Wed, 21 Oct 2015 07:28:00 GMT"}
+    conditional = header_names(await visit(browsers, site, "/headers?conditional", Mode.PEEK, headers=validators))
+    assert {name.lower() for name in validators} <= set(conditional)
+    assert [name for name in conditional if name in plain] == plain
+    posted = header_names(await visit(browsers, site, "/headers?posted", Mode.PEEK, method="POST", form={"q": "1"}))
+    assert [name for name in posted if name in plain] == [name for name in plain if name in posted]
+
+
+def header_names(snapshot: Snapshot) -> list[str]:
+    """Return the names of the request's headers in lower case, as the site received them."""
+    return [name.lower() for name, _ in json.loads(snapshot.body)["headers"]]
 
 
 async def test_frames_and_shadow_roots_are_captured_with_their_position(browsers: Browsers, site: Site) -> None:

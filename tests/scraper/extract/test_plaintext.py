@@ -14,7 +14,6 @@ from tests.scraper.extract.snapshots import URL, WORDS, served
     [
         ("text/plain", "Some prose.\n\nMore prose.", "Some prose.\n\nMore prose."),
         ("text/plain", "a:\n    b = 1\n", "```text\na:\n    b = 1\n```"),
-        ("text/markdown", "# Title\n\nText.\n", "# Title\n\nText."),
         ("application/json", '{"b":[1,2],"ä":null}', '```json\n{\n  "b": [\n    1,\n    2\n  ],\n  "ä": null\n}\n```'),
         ("application/vnd.api+json", "{broken", "```json\n{broken\n```"),
         ("text/csv", "a,b\n1,2\n", "```csv\na,b\n1,2\n```"),

@@ -1,0 +1,131 @@
+"""Markdown that sites deliver is read as a page: metadata, headings, absolute links, components as their text."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.model import Snapshot
+from scraper.errors import UnsupportedTypeError
+from scraper.extract import reader
+from scraper.model import Document
+from tests.growth import Hostile, hostile_inputs
+
+PAGE = """---
+title: "Ferries"
+description: When they leave
+author: Ada Lake
+date: 2026-03-04
+---
+import Note from '../components/Note'
+
+> ## Documentation Index
+> Fetch the index at https://docs.example/llms.txt first.
+
+# Ferries {#top}
+
+<Steps>
+  <Step title="Buy a ticket" icon={<Icon />}>
+    Go to the **pier**.
+
+    ```js [app.js]
+    import a from "b"
+    const tag = <Note>kept</Note>
+    ```
+  </Step>
+</Steps>
+
+::: tip Early birds
+Buy early.
+:::
+
+## Prices[\u200b](#prices "Direct link to Prices")
+
+{% callout type="note" %}Bring a coat.{% /callout %} Not `{% this %}`.
+
+| Class | Price |
+|---|---|
+| Deck | 9 EUR |
+
+[Harbours](../harbours.md)
+"""
+
+
+def delivered(path: str, media_type: str, text: str) -> Document:
+    url = f"https://docs.example{path}"
+    return reader.read(Snapshot(url, url, 200, {}, media_type, text.encode(), text))
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/guide/page", "text/markdown"),
+        ("/guide/page", "text/x-markdown"),
+        ("/guide/page", "text/mdx"),
+        ("/guide/page.md", "text/plain"),
+        ("/guide/page.html.md", "text/plain"),
+        ("/guide/page.mdx", "text/plain"),
+        ("/guide/page.markdown", ""),
+    ],
+)
+def test_a_page_is_markdown_by_its_type_or_its_name(path: str, media_type: str) -> None:
+    document = delivered(path, media_type, PAGE)
+    assert (document.title, document.description, document.author) == ("Ferries", "When they leave", "Ada Lake")
+    assert document.published is not None and document.published.date().isoformat() == "2026-03-04"
+    assert [heading.text for heading in document.outline] == ["Ferries", "Prices"]
+    assert [link.url for link in document.links] == ["https://docs.example/harbours.md"]
+    for part in ("**Buy a ticket**", "Go to the **pier**.", "**Early birds**", "Buy early.", "Bring a coat."):
+        assert part in document.markdown
+    assert "| Deck | 9 EUR |" in document.markdown
+    assert 'import a from "b"\nconst tag = <Note>kept</Note>\n```' in document.markdown
+    assert "Not `{% this %}`." in document.markdown
+    for part in ("components/Note", "llms.txt", "{#top}", "Step", ":::", "callout", "Direct link", "title:"):
+        assert part not in document.markdown
+
+
+def test_the_list_of_a_site_keeps_its_summary_and_links() -> None:
+    text = "# Harbour\n\n> Ferries, see /llms.txt.\n\n## Docs\n\n- [Ferries](/ferries.md): When they leave\n"
+    document = delivered("/docs/llms.txt", "text/plain", text)
+    assert document.title == "Harbour"
+    assert document.markdown == (
+        "# Harbour\n\n> Ferries, see /llms.txt.\n\n## Docs\n\n"
+        "- [Ferries](https://docs.example/ferries.md): When they leave"
+    )
+
+
+def test_html_that_is_declared_as_markdown_is_html() -> None:
+    page = "<!doctype html><title>Ferries of the north</title><h1>Ferries of the north</h1><p>They leave at eight.</p>"
+    document = delivered("/page", "text/markdown", page)
+    assert document.title == "Ferries of the north"
+    assert "They leave at eight." in document.markdown
+    assert "<" not in document.markdown
+
+
+def test_other_texts_and_files_stay_what_they_are() -> None:
+    code = "# not a heading\nimport os\n    indented = 1\n"
+    assert delivered("/code.txt", "text/plain", code).markdown.startswith("```")
+    assert delivered("/page.md", "text/css", "a{}").markdown == "```css\na{}\n```"
+    with pytest.raises(UnsupportedTypeError):
+        delivered("/page.md", "text/plain", "\0\1\2" * 50)
+
+
+def test_indented_code_stays_code_without_components() -> None:
+    assert "```\nindented = 1\n```" in delivered("/a.md", "", "# A\n\nText:\n\n    indented = 1\n\nMore.").markdown
+
+
+@hostile_inputs(
+    {
+        "fences": (200_000, lambda n: "```\n" * n),
+        "open fences": (200_000, lambda n: "\n".join("~" * (3 + i % 5) for i in range(n))),
+        "backticks": (100_000, lambda n: "`a``b" * n),
+        "components": (100_000, lambda n: "<A b={" * n),
+        "attributes": (100_000, lambda n: "<A" + " b" * n),
+        "containers": (100_000, lambda n: "::: a " * n),
+        "template tags": (100_000, lambda n: "{% " * n),
+        "heading attributes": (100_000, lambda n: "{#a" + " " * n + "\n"),
+        "heading links": (100_000, lambda n: "[ " * n),
+        "quotations": (50_000, lambda n: "> a\n" * n),
+        "front matter": (200_000, lambda n: "---\n" + "title: a\n" * n),
+    }
+)
+def test_hostile_markdown_is_read_soon(hostile: Hostile[str]) -> None:
+    hostile.run(lambda text: delivered("/page.md", "text/markdown", text), limit_s=30)
