@@ -78,7 +78,9 @@ class ActingPage:
         """Hosts of the documents of the main frame."""
         self.requests = StepRequests(tab.session)
         self._readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
-        self.processes = FrameProcesses(tab.session, tab.frame_id, on_frame=self._on_frame, on_worker=self.watch_worker)
+        self.processes = FrameProcesses(
+            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.watch_worker
+        )
         self.outlines = PageOutlines(self.processes, self.devices)
 
     @property

@@ -107,6 +107,7 @@ class FrameProcesses:
         session: Session,
         frame_id: str,
         *,
+        flat: bool,
         on_frame: Callable[[Session], None],
         on_worker: Callable[[Session], None],
     ) -> None:
@@ -115,6 +116,7 @@ class FrameProcesses:
         `on_frame` prepares the session of a frame before it runs, and `on_worker` that of a worker.
         """
         self.main = FrameProcess(session, frame_id)
+        self._flat = flat
         self._on_frame = on_frame
         self._on_worker = on_worker
         self._others: dict[str, FrameProcess] = {}
@@ -192,7 +194,7 @@ class FrameProcesses:
             "Target.setAutoAttach",
             autoAttach=True,
             waitForDebuggerOnStart=True,
-            flatten=True,
+            flatten=self._flat,
             # Chromium pauses workers also if the filter leaves them out.
             filter=[{"type": "iframe"}, {"type": "worker"}],
         )

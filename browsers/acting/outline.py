@@ -24,7 +24,7 @@ from browsers.acting.aria_roles import (
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
 from browsers.acting.page_regions import mark_regions
 from browsers.acting.visibility import mark_visible
-from browsers.cdp.pipe_transport import paused_collector
+from browsers.garbage_collection import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
 
 _MAX_NAME = 80

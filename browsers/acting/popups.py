@@ -157,7 +157,7 @@ class NewWindowBlocker:
         return {
             "autoAttach": pauses,
             "waitForDebuggerOnStart": pauses,
-            "flatten": True,
+            "flatten": self._connection.flat,
             "filter": [{"type": kind} for kind in ("page", "shared_worker", "service_worker")],
         }
 

@@ -1,6 +1,7 @@
 """Send commands to browsers and tabs and receive events. Every wait ends when a renderer or browser crashes.
 
-A `PipeTransport` carries the messages. `Runtime.enable` is never sent, because pages can detect it.
+A `CdpTransport` carries the messages. There are two (docs/decisions/001-transport.md). `Runtime.enable` is never sent,
+because pages can detect it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from browsers import errors
-from browsers.cdp.pipe_transport import Message, PipeTransport
 
 Event = dict[str, Any]
+Message = dict[str, Any]
 EventHandler = Callable[[Event], None]
 MakeError = Callable[[], errors.BrowsersError]
 """Creates an error. Each command gets its own instance, because a raised exception holds its traceback."""
@@ -37,12 +38,31 @@ _NO_PAGE = "javascript:"
 
 Chromium would commit `about:blank` like any page. The next page would then need a frame of its own, and the tab's
 history would have two entries. With this URL the first page reuses the empty document's frame, and the history has one
-entry (decision 005).
+entry (decision 005). It needs the flat transport; with the other one a new tab has `about:blank`.
 """
 
 
 class CommandFailedError(Exception):
     """The browser answered a command with an error, usually because the frame, context or request no longer exists."""
+
+
+class CdpTransport(Protocol):
+    """Carry messages between a Connection and a browser. The session id None means the browser itself."""
+
+    flat: bool
+    """True if messages of a target carry its session id, False if they are nested in browser messages."""
+
+    def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:
+        """Set the handlers of messages, which get the bytes of each, and of the end of the connection."""
+
+    def send(self, session_id: str | None, message: Message) -> None:
+        """Send a message. This never fails: a broken transport calls `on_lost`."""
+
+    def mute(self, session_id: str) -> None:
+        """Discard all further messages of a session, unread if possible."""
+
+    def close(self) -> None:
+        """Close the transport."""
 
 
 class Session:
@@ -175,11 +195,13 @@ class Session:
 class Connection:
     """Connection to one browser: create contexts and tabs, and route their messages to sessions."""
 
-    def __init__(self, transport: PipeTransport) -> None:
+    def __init__(self, transport: CdpTransport) -> None:
         """Route messages over the transport."""
         self.closed = asyncio.Event()
         self.message_count = 0
         """Messages received from the browser and its tabs."""
+        self.flat = transport.flat
+        """True if targets are attached with flattening."""
         self._transport = transport
         self._browser = Session(self, None)
         self._sessions: dict[str | None, Session] = {None: self._browser}
@@ -239,8 +261,12 @@ class Connection:
 
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
         """Open a blank tab and return its target id, which is also its main frame's id, and its session."""
-        target = await self.call("Target.createTarget", url=_NO_PAGE, browserContextId=context_id, limit_s=limit_s)
-        attached = await self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True, limit_s=limit_s)
+        # If Playwright sees each tab paused, it waits for the first page before it detaches.
+        url = _NO_PAGE if self.flat else "about:blank"
+        target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
+        attached = await self.call(
+            "Target.attachToTarget", targetId=target["targetId"], flatten=self.flat, limit_s=limit_s
+        )
         return target["targetId"], self.add_session(attached["sessionId"])
 
     def add_session(self, session_id: str) -> Session:

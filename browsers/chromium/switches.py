@@ -1,6 +1,7 @@
 """Command-line switches and environment of each tier's Chromium, with the reason for each switch.
 
-`DEFAULTS` are the switches with which Playwright 1.65 starts Chromium, without those that pages would notice.
+Playwright puts its own defaults before ours, and Chromium uses the last of repeated switches. The two lists of
+features and `--blink-settings` therefore repeat the required values of Playwright.
 """
 
 from __future__ import annotations
@@ -23,24 +24,6 @@ from browsers.settings import BrowserSettings
 DEAD_PROXY = "socks5://127.0.0.1:9"
 """Proxy URL on which no server listens (the discard port): it blocks traffic outside a context's proxy listener."""
 
-DEFAULTS = tuple(
-    (
-        "--allow-pre-commit-input --disable-back-forward-cache --disable-background-networking "
-        "--disable-background-timer-throttling --disable-backgrounding-occluded-windows --disable-breakpad "
-        "--disable-component-extensions-with-background-pages --disable-component-update --disable-default-apps "
-        "--disable-extensions --disable-field-trial-config --disable-hang-monitor --disable-infobars "
-        "--disable-prompt-on-repost --disable-renderer-backgrounding --disable-search-engine-choice-screen "
-        "--disable-stack-profiler --disable-sync --disable-updater-scheduler --enable-unsafe-swiftshader "
-        "--force-color-profile=srgb --metrics-recording-only --no-default-browser-check --no-first-run "
-        "--no-service-autorun --no-startup-window --password-store=basic --remote-debugging-pipe "
-        "--unsafely-disable-devtools-self-xss-warnings --use-mock-keychain"
-    ).split()
-)
-"""Left out are `--enable-automation`, which sets navigator.webdriver, `--hide-scrollbars`, because a desktop has some,
-`--disable-popup-blocking`, because pages must not open windows without user input, and
-`--disable-ipc-flooding-protection`: with Chromium's own limit, 20,000 pushState took 230 ms instead of 290."""
-_HEADLESS = ("--headless", "--mute-audio")
-
 _EGRESS = (
     f"--proxy-server={DEAD_PROXY}",
     # Chromium bypasses every proxy for loopback unless this removes the rule.
@@ -60,8 +43,8 @@ _EGRESS = (
 )
 
 _QUIET = (
-    # Every console message goes to stderr: a page that writes 100,000 of them took 1.1 s of the browser's CPU. Errors
-    # remain.
+    # Every console message goes to stderr and through Playwright's driver: a page that writes 100,000 of them took 1.1
+    # s of the browser's CPU and 0.4 s of the driver's. Errors remain.
     "--log-level=2",
 )
 
@@ -149,6 +132,17 @@ ENABLED_FEATURES = (
     "DeferSpeculativeRFHCreation:create_speculative_rfh_delay_ms/60000",
 )
 
+UNWANTED_DEFAULTS = (
+    # Not a default of every version of Playwright: shows an infobar and sets navigator.webdriver.
+    "--enable-automation",
+    # A desktop has scrollbars.
+    "--hide-scrollbars",
+    # Pages must not open windows without user input.
+    "--disable-popup-blocking",
+    # Chromium's own limit for pages that flood it: 20,000 pushState took 230 ms instead of 290.
+    "--disable-ipc-flooding-protection",
+)
+
 _SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
 _ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
 """Free bytes of /dev/shm. With fewer, Chromium uses files instead of shared memory.
@@ -167,22 +161,24 @@ _INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """Switches and complete environment of a browser, but for its profile and its sandbox."""
+    """Arguments of Playwright's `chromium.launch`: `args`, `ignore_default_args`, `env` and `headless`."""
 
     args: tuple[str, ...]
+    ignore_default_args: tuple[str, ...]
     env: Mapping[str, str]
+    """The complete environment of the process."""
+    headless: bool = True
 
 
 def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
     """Return the switches and environment of a browser with this tier and identity.
 
-    The caller decides about the sandbox.
+    The unreachable proxy is in `args`, because Playwright's `proxy` option would add a second set of resolver rules in
+    literal quotes. The caller decides about the sandbox (`chromium_sandbox`).
     """
     light = tier is Tier.LIGHT
     blink_settings = _MOUSE | _NO_IMAGES if light else _MOUSE
     args = [
-        *DEFAULTS,
-        *(() if settings.visible else _HEADLESS),
         *_EGRESS,
         *_QUIET,
         *_PERSON,
@@ -202,10 +198,10 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
     elif settings.test_key_pin:
         # Only for this one key. All other certificates are verified.
         args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
-    if identity.host.shared_memory_bytes < _ENOUGH_SHARED_MEMORY_BYTES:
-        args.append(_SMALL_SHARED_MEMORY)
+    has_shared_memory = identity.host.shared_memory_bytes >= _ENOUGH_SHARED_MEMORY_BYTES
+    unwanted = (*UNWANTED_DEFAULTS, _SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
     environment = _environment(identity, _INHERITED_VARIABLES | DISPLAY if settings.visible else _INHERITED_VARIABLES)
-    return LaunchPlan((*args, *settings.extra_switches), environment)
+    return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)
 
 
 def _environment(identity: BrowserIdentity, names: frozenset[str]) -> dict[str, str]:

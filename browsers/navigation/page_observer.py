@@ -97,7 +97,7 @@ class PageObserver:
                     "Target.setAutoAttach",
                     autoAttach=True,
                     waitForDebuggerOnStart=False,
-                    flatten=True,
+                    flatten=self._tab.connection.flat,
                     filter=[{"type": "iframe"}],
                 )
             )

@@ -12,6 +12,7 @@ from typing import Any
 
 from browsers import errors
 from browsers.chromium import locate
+from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.socket_permissions import ALLOW_SOCKETS, are_sockets_forbidden
@@ -58,7 +59,7 @@ class BrowserState:
 
 
 class BrowserPool:
-    """Own one browser for each tier."""
+    """Own Playwright's driver and one browser for each tier."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
         """Start browsers on first use."""
@@ -67,6 +68,7 @@ class BrowserPool:
         self._settings = settings
         self._egress = egress
         self._folder = ProfileDir()
+        self._driver = PlaywrightDriver(self._folder)
         self.handles: dict[Tier, BrowserHandle] = {}
         self._found: dict[Tier, locate.ChromiumInstall] = {}
         self._memory: dict[Tier, int | None] = {}
@@ -83,12 +85,13 @@ class BrowserPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End all browsers."""
+        """End all browsers and the driver."""
         self._closing = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(handle.close() for handle in self.handles.values()))
+        await self._driver.close()
         await asyncio.to_thread(self._folder.__exit__, None, None, None)
 
     @property
@@ -199,7 +202,9 @@ class BrowserPool:
         self._raise_if_closing()
         try:
             # The sandbox has worked before, so a failure to start has another cause.
-            chromium = await launch_chromium(request, self._folder.path, may_disable_sandbox=not self._was_sandboxed)
+            chromium = await launch_chromium(
+                self._driver, request, self._folder.path, may_disable_sandbox=not self._was_sandboxed
+            )
         except errors.NoBrowserError as error:
             self._raise_if_closing()
             self.last_error = str(error)

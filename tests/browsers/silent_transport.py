@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browsers.cdp.pipe_transport import Message, PipeTransport
+from browsers.cdp.session import Message
 
 
-class SilentTransport(PipeTransport):
+class SilentTransport:
     """Record the messages to a browser, and never answer."""
 
+    flat = True
+
     def __init__(self) -> None:
-        super().__init__()
         self.sent: list[Message] = []
 
     def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:

@@ -17,9 +17,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Playwright
+from playwright.async_api._context_manager import PlaywrightContextManager
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
-from browsers.chromium import renderer_limits
+from browsers.cdp.transports import PipeHandshake
+from browsers.chromium import playwright_driver, renderer_limits
 from browsers.chromium.process import launch_chromium
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.chromium.renderer_limits import list_tree_pids
@@ -38,9 +41,10 @@ pytestmark = [
 ]
 
 VICTIMS = {
-    "browser": lambda line: "chromium" in line and "--type=" not in line,
+    "browser": lambda line: "chromium" in line and "--type=" not in line and "launcher.py" not in line,
     "renderer": lambda line: "--type=renderer" in line,
     "zygote": lambda line: "--type=zygote" in line,
+    "driver": lambda line: "run-driver" in line,
 }
 
 
@@ -97,7 +101,9 @@ async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> s
 
 
 @pytest.mark.parametrize("tier", [Tier.LIGHT, pytest.param(Tier.FULL, marks=pytest.mark.full_size)])
-@pytest.mark.parametrize("victim", ["browser", *(full_size(name, id=name) for name in ("renderer", "zygote"))])
+@pytest.mark.parametrize(
+    "victim", ["browser", *(full_size(name, id=name) for name in ("driver", "renderer", "zygote"))]
+)
 async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,17 +214,48 @@ async def test_closing_pool_starts_no_browser(browser_settings: BrowserSettings,
         await until(lambda: site.open("/never") > 0)
     with pytest.raises(errors.BrowserGoneError):
         await running
-    await until(lambda: not victims("browser", before))
+    await until(lambda: not victims("driver", before) + victims("browser", before))
 
 
 async def test_browser_that_starts_during_close_is_closed(browser_settings: BrowserSettings, site: Site) -> None:
     before = set(ours())
     async with Browsers(browser_settings) as client:
         running = asyncio.create_task(visit(client, site, "/static/1"))
-        await until(lambda: victims("browser", before) != [])
+        await until(lambda: victims("driver", before) != [])
     with pytest.raises(errors.BrowserGoneError):
         await running
-    await until(lambda: not victims("browser", before))
+    await until(lambda: not victims("driver", before) + victims("browser", before))
+
+
+async def test_driver_that_starts_slowly_during_close_is_stopped(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = PlaywrightContextManager.start
+    limit_s = playwright_driver.STOP_LIMIT_S
+
+    async def start_slowly(self: PlaywrightContextManager) -> Playwright:
+        playwright = await start(self)
+        await asyncio.sleep(limit_s + 0.5)
+        return playwright
+
+    monkeypatch.setattr(PlaywrightContextManager, "start", start_slowly)
+    before = set(ours())
+    async with Browsers(browser_settings) as client:
+        running = asyncio.create_task(visit(client, site, "/static/1"))
+        await until(lambda: victims("driver", before) != [])
+    with pytest.raises(errors.BrowserGoneError):
+        await running
+    assert not victims("driver", before)
+
+
+async def test_playwright_transport_is_used_without_the_shared_pipe(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PipeHandshake, "open", lambda self: False)
+    async with Browsers(browser_settings) as client:
+        assert marks(await visit(client, site, "/static/1", Mode.PEEK)) == 60
+        assert marks(await visit(client, site, "/spa/1")) == 60
+        assert marks(await visit(client, site, "/frames")) == 30
 
 
 async def test_crashed_browser_is_replaced_without_linux_features(

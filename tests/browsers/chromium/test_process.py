@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
+import re
+import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from browsers.chromium import locate, process
+from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.profile_dir import ProfileDir
+from browsers.chromium.renderer_limits import command_line, list_tree_pids
 from browsers.chromium.switches import LaunchPlan
 from browsers.client import Browsers
 from browsers.errors import NoBrowserError
@@ -72,15 +80,55 @@ async def test_missing_sandbox_is_logged_as_a_warning(
     assert "CHROMIUM RUNS WITHOUT ITS SANDBOX" in caplog.text
 
 
+ASK = """
+import asyncio
+from browsers import Browsers, Request
+from browsers.errors import NoBrowserError
+
+async def ask():
+    async with Browsers() as browsers:
+        try:
+            await browsers.visit(Request("http://somewhere.example/", deadline_s=240))
+        except NoBrowserError as refusal:
+            print(refusal, refusal.next_step)
+
+asyncio.run(ask())
+"""
+
+
+def test_driver_that_does_not_start_raises_a_clear_error() -> None:
+    # Run in a separate process: Playwright never releases the transport of a driver that did not start.
+    process_result = subprocess.run(
+        [sys.executable, "-c", ASK],
+        env={**os.environ, "PLAYWRIGHT_NODEJS_PATH": "/bin/false"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert re.match(r"Playwright's driver does not start: \S", process_result.stdout), process_result.stderr
+    assert process_result.stdout.count("\n") == 1
+    assert "install-browser" in process_result.stdout
+
+
 LIBRARY = "/opt/chrome: error while loading shared libraries: libnss3.so: cannot open shared object file"
 
 
 def test_launch_error_contains_the_fatal_line_of_the_output() -> None:
-    order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), {}), 600_000_000)
-    output = f"[1:1:ERROR:bus.cc(407)] Failed to connect to the bus\n{LIBRARY}\n"
-    result = str(process._no_browser(order, output, TimeoutError()))
+    order = process.LaunchRequest(Tier.FULL, "/opt/chrome", LaunchPlan((), (), {}), 600_000_000)
+    output = [
+        "BrowserType.launch: Target page, context or browser has been closed",
+        "Browser logs:",
+        "<launching> /opt/chrome --headless",
+        "[pid=7][err] [1:1:ERROR:bus.cc(407)] Failed to connect to the bus",
+        f"[pid=7][err] {LIBRARY}",
+        "Call log:",
+        "  - <launching> /opt/chrome",
+    ]
+    result = str(process._no_browser(order, RuntimeError("\n".join(output))))
     assert result == f"Chromium at /opt/chrome does not start: {LIBRARY}."
-    assert str(process._no_browser(order, "", RuntimeError("odd"))).endswith("does not start: odd.")
+    assert str(process._no_browser(order, RuntimeError(output[0]))).endswith(f"does not start: {output[0]}.")
 
 
 @pytest.mark.parametrize(
@@ -102,18 +150,36 @@ async def test_error_without_threads_or_disk_names_what_to_free(
 async def test_no_launch_without_sandbox_where_it_worked_before(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[bool] = []
 
-    async def refuses(_: object, __: object, sandboxed: bool) -> None:
+    async def refuses(_: object, order: process.LaunchRequest, __: object, sandboxed: bool) -> None:
         tried.append(sandboxed)
         raise NoBrowserError("no memory")
 
-    monkeypatch.setattr(process, "_launch", refuses)
+    monkeypatch.setattr(process, "_launch_on_best_transport", refuses)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), {}), 600_000_000)
+    order = process.LaunchRequest(Tier.LIGHT, "/opt/chrome", LaunchPlan((), (), {}), 600_000_000)
     for may_disable, expected in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
-            await process.launch_chromium(order, Path(), may_disable_sandbox=may_disable)
+            await process.launch_chromium(
+                PlaywrightDriver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable
+            )
         assert tried == expected
+
+
+async def test_end_of_a_driver_is_not_logged_as_an_unretrieved_error(caplog: pytest.LogCaptureFixture) -> None:
+    with ProfileDir() as folder:
+        before = set(list_tree_pids(os.getpid()))
+        driver = PlaywrightDriver(folder)
+        dead = await driver.playwright()
+        for pid in set(list_tree_pids(os.getpid())) - before:
+            # Browsers of other tests may have started a renderer meanwhile.
+            if b"run-driver" in command_line(pid):
+                os.kill(pid, signal.SIGKILL)
+        await driver.restart(dead)
+        del dead, driver
+        gc.collect()
+        await asyncio.sleep(0)
+    assert "never retrieved" not in caplog.text
 
 
 def test_profile_folder_is_in_tmp_if_the_temporary_folder_has_a_long_path(
@@ -139,3 +205,56 @@ async def test_full_browser_starts_with_a_long_temporary_folder(
     async with Browsers(browser_settings) as browsers_client:
         await visit(browsers_client, site, "/static/1", tier=Tier.FULL)
         assert "full" in {one.tier for one in browsers_client.status().browsers}
+
+
+async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Simulate a container whose user has no entry in passwd.
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    homes: list[str | None] = []
+    start = asyncio.create_subprocess_exec
+
+    async def recording(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+        homes.append(options["env"].get("HOME"))
+        return await start(*arguments, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recording)
+    with ProfileDir() as folder:
+        driver = PlaywrightDriver(folder)
+        await driver.playwright()
+        await driver.close()
+        assert homes == [str(folder.path)]
+    assert "HOME" not in os.environ
+
+
+async def test_the_driver_does_not_print_its_messages(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEBUGP", "1")
+    with ProfileDir() as folder:
+        driver = PlaywrightDriver(folder)
+        try:
+            await driver.playwright()
+        finally:
+            await driver.close()
+    assert capfd.readouterr().out == ""
+
+
+async def test_drivers_that_start_at_once_have_their_own_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.environ.get("TMPDIR")
+    folders: list[str | None] = []
+    start = asyncio.create_subprocess_exec
+
+    async def recording(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+        folders.append(options["env"].get("TMPDIR"))
+        return await start(*arguments, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recording)
+    with ProfileDir() as one, ProfileDir() as other:
+        drivers = [PlaywrightDriver(one), PlaywrightDriver(other)]
+        try:
+            await asyncio.gather(*(driver.playwright() for driver in drivers))
+        finally:
+            await asyncio.gather(*(driver.close() for driver in drivers))
+        assert sorted(map(str, folders)) == sorted(map(str, (one.path, other.path)))
+    assert os.environ.get("TMPDIR") == before

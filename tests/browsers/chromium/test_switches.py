@@ -1,11 +1,16 @@
-"""Chromium's switches: required and forbidden ones."""
+"""Chromium's switches: required ones, forbidden ones, and reviewed defaults of Playwright."""
 
 from __future__ import annotations
 
+import contextlib
+
+import psutil
 import pytest
+from playwright.async_api import async_playwright
 
 from browsers import BrowserSettings, Tier
-from browsers.chromium.switches import LaunchPlan, plan_launch
+from browsers.chromium.locate import find_chromium
+from browsers.chromium.switches import DISABLED_FEATURES, ENABLED_FEATURES, UNWANTED_DEFAULTS, LaunchPlan, plan_launch
 from browsers.identity.fingerprint import BrowserHost, BrowserIdentity
 
 HOST = BrowserHost(timezone="Europe/Paris", environment={"PATH": "/usr/bin", "HOME": "/home/reader"})
@@ -24,6 +29,62 @@ NEVER = frozenset(
         "--remote-allow-origins",
         "--remote-debugging-port",
         "--single-process",
+    }
+)
+
+KNOWN_DEFAULTS = frozenset(
+    {
+        "--allow-pre-commit-input",
+        "--blink-settings",
+        "--disable-back-forward-cache",
+        "--disable-background-networking",
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-breakpad",
+        "--disable-component-extensions-with-background-pages",
+        "--disable-component-update",
+        "--disable-default-apps",
+        "--disable-edgeupdater",
+        "--disable-extensions",
+        "--disable-features",
+        "--disable-field-trial-config",
+        "--disable-hang-monitor",
+        "--disable-infobars",
+        "--disable-prompt-on-repost",
+        "--disable-renderer-backgrounding",
+        "--disable-search-engine-choice-screen",
+        "--disable-stack-profiler",
+        "--disable-sync",
+        "--disable-updater-scheduler",
+        "--do-not-de-elevate",
+        "--edge-skip-compat-layer-relaunch",
+        "--enable-features",
+        "--enable-unsafe-swiftshader",
+        "--force-color-profile",
+        "--headless",
+        "--metrics-recording-only",
+        "--mute-audio",
+        "--no-default-browser-check",
+        "--no-first-run",
+        "--no-sandbox",
+        "--no-service-autorun",
+        "--no-startup-window",
+        "--password-store",
+        "--remote-debugging-pipe",
+        "--unsafely-disable-devtools-self-xss-warnings",
+        "--use-mock-keychain",
+        "--user-data-dir",
+    }
+)
+"""Reviewed defaults of Playwright."""
+
+LEFT_OUT_FEATURES = frozenset(
+    {
+        "CDPScreenshotNewSurface",  # we take no pictures
+        "TcpPortRandomizationWin",  # Windows
+        "ThirdPartyStoragePartitioning",  # people's browsers partition
+        "msEdgeUpdateLaunchServicesPreferredVersion",  # Edge
+        "msForceBrowserSignIn",
     }
 )
 
@@ -111,8 +172,8 @@ def test_browser_does_not_inherit_secrets() -> None:
 def test_shared_memory_is_used_where_there_is_enough() -> None:
     roomy = BrowserHost(shared_memory_bytes=2**30)
     container = BrowserHost(shared_memory_bytes=64 * 2**20)
-    assert "--disable-dev-shm-usage" not in planned(Tier.LIGHT, host=roomy).args
-    assert "--disable-dev-shm-usage" in planned(Tier.LIGHT, host=container).args
+    assert "--disable-dev-shm-usage" in planned(Tier.LIGHT, host=roomy).ignore_default_args
+    assert "--disable-dev-shm-usage" not in planned(Tier.LIGHT, host=container).ignore_default_args
 
 
 def test_configured_switches_come_last() -> None:
@@ -123,3 +184,38 @@ def test_configured_switches_come_last() -> None:
 def test_certificate_errors_are_ignored_only_if_configured() -> None:
     launch = planned(Tier.LIGHT, BrowserSettings(ignore_certificate_errors=True))
     assert "--ignore-certificate-errors" in launch.args
+
+
+@pytest.mark.browser
+async def test_playwright_adds_only_reviewed_switches() -> None:
+    found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
+    assert found is not None
+    async with async_playwright() as playwright:
+        before = _chromiums(found.executable)
+        browser = await playwright.chromium.launch(
+            executable_path=found.executable, ignore_default_args=list(UNWANTED_DEFAULTS)
+        )
+        started = [line for pid, line in _chromiums(found.executable).items() if pid not in before]
+        # A child has the command line of its parent until it executes another program.
+        command = started[0]
+        assert all(line == command for line in started)
+        await browser.close()
+    assert {name(arg) for arg in command} - KNOWN_DEFAULTS - {"--disable-dev-shm-usage"} == set()
+    features = {
+        feature
+        for arg in command
+        if name(arg) in {"--disable-features", "--enable-features"}
+        for feature in arg.partition("=")[2].split(",")
+    }
+    assert features - {*DISABLED_FEATURES, *ENABLED_FEATURES} - LEFT_OUT_FEATURES == set()
+
+
+def _chromiums(executable: str) -> dict[int, list[str]]:
+    """Return the switches of each descendant process with this executable, by process id."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            program, *switches = process.cmdline() or [""]
+            if program == executable and not any(arg.startswith("--type=") for arg in switches):
+                found[process.pid] = [arg for arg in switches if arg]
+    return found

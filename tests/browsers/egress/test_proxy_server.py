@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Error, async_playwright
 
 from browsers import BrowserSettings, Tier
 from browsers.chromium import locate
-from browsers.chromium.switches import DEFAULTS, plan_launch
+from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.egress.wire import hello, served
@@ -31,7 +31,8 @@ async def started(tier: Tier, settings: BrowserSettings) -> AsyncIterator[Browse
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=found.executable,
-            args=[arg for arg in how.args if arg not in DEFAULTS],
+            args=list(how.args),
+            ignore_default_args=list(how.ignore_default_args),
             env=dict(how.env),
             chromium_sandbox=False,
         )

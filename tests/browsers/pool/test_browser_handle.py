@@ -12,8 +12,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
-from browsers.cdp.pipe_transport import Message
-from browsers.cdp.session import CommandFailedError, Session
+from browsers.cdp.session import CommandFailedError, Message, Session
 from browsers.navigation import tab as tab_module
 from browsers.navigation.tab import Tab
 from browsers.pool import browser_handle

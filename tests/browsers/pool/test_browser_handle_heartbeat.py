@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browsers.cdp.pipe_transport import Message
-from browsers.cdp.session import Connection
+from browsers.cdp.session import Connection, Message
 from browsers.pool import browser_handle
 from browsers.pool.browser_handle import MAX_MISSED_PROBES, Heartbeat
 from tests.browsers.silent_transport import SilentTransport

@@ -1,0 +1,135 @@
+"""Playwright's driver: a Node process that launches the browsers. It is restarted after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from browsers.chromium.profile_dir import ProfileDir
+from browsers.errors import NoBrowserError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Playwright
+
+_START_LIMIT_S = 30.0
+"""Seconds for the driver's start. It needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
+STOP_LIMIT_S = 3.0
+_POLL_S = 0.02
+_STARTING = threading.Lock()
+
+
+class PlaywrightDriver:
+    """Own Playwright's driver process. The profile folders of all browsers are created in `folder`."""
+
+    def __init__(self, folder: ProfileDir) -> None:
+        """Create profile folders in `folder`; start the driver on first use."""
+        self._folder = folder
+        self._playwright: Playwright | None = None
+        self._starting = asyncio.Lock()
+        self._closed = False
+
+    async def playwright(self) -> Playwright:
+        """Return the driver, started if necessary. Raises NoBrowserError if it does not start or was closed."""
+        async with self._starting:
+            if self._closed:
+                raise NoBrowserError("Playwright's driver was closed.")
+            if self._playwright is None:
+                self._playwright = await self._start()
+            return self._playwright
+
+    async def _start(self) -> Playwright:
+        # With this variable Playwright prints all messages to stdout, which carries the protocol.
+        os.environ.pop("DEBUGP", None)
+        # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
+        module = await asyncio.to_thread(__import__, "playwright.async_api")
+        try:
+            async with _start_lock(), asyncio.timeout(_START_LIMIT_S):
+                with _environment(self._folder.path):
+                    manager = module.async_api.async_playwright()
+                    playwright = await _wait_started(asyncio.ensure_future(manager.start()))
+                    _ignore_end(manager)
+        except Exception as error:  # Playwright has no error class for it
+            first = (str(error) or type(error).__name__).strip().splitlines()[0]
+            raise NoBrowserError(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
+        return playwright
+
+    async def restart(self, dead: Playwright) -> None:
+        """Discard a driver that no longer answers. The next call of `playwright` starts another."""
+        async with self._starting:
+            if self._playwright is dead:
+                self._playwright = None
+                await _stop(dead)
+
+    async def close(self) -> None:
+        """Stop the driver permanently. The browsers that it launched end with it."""
+        async with self._starting:
+            self._closed = True
+            if self._playwright is not None:
+                await _stop(self._playwright)
+                self._playwright = None
+
+
+async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
+    """Wait for a starting driver. If the caller is canceled, stop the driver."""
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            async with asyncio.timeout(_START_LIMIT_S):
+                playwright = await starting
+            await _stop(playwright)
+        raise
+
+
+def _ignore_end(manager: object) -> None:
+    """Retrieve the error that Playwright sets when the driver ends. Python would log it otherwise."""
+    transport = getattr(getattr(manager, "_client", None), "_transport", None)
+    error: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
+    if error is not None:
+        error.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+
+async def _stop(playwright: Playwright) -> None:
+    # A killed driver cannot be stopped, and Playwright's error varies.
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(STOP_LIMIT_S):
+            await playwright.stop()
+
+
+@contextlib.asynccontextmanager
+async def _start_lock() -> AsyncIterator[None]:
+    """Start one driver at a time, also in other event loops, because each changes the environment of the process."""
+    while not _STARTING.acquire(blocking=False):  # noqa: ASYNC110 - an Event belongs to one loop
+        await asyncio.sleep(_POLL_S)
+    try:
+        yield
+    finally:
+        _STARTING.release()
+
+
+@contextlib.contextmanager
+def _environment(folder: Path) -> Iterator[None]:
+    """Set TMPDIR for the driver, which inherits it and creates browser profiles there.
+
+    Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if missing,
+    because the driver does not start without one.
+    """
+    tempfile.gettempdir()  # Python caches its own value before the change
+    has_home = os.path.isabs(os.path.expanduser("~"))
+    changes = {"TMPDIR": str(folder)} | ({} if has_home else {"HOME": str(folder)})
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
