@@ -18,10 +18,10 @@ from scraper.extract.discussion.thread_extraction import Discussion
 from scraper.extract.markdown import converter
 from scraper.extract.normalize import footnotes
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
-from scraper.facts import key_facts
-from scraper.facts.key_facts import PageFacts
+from scraper.facts import structured
 from scraper.facts.metadata import jsonld_article, metadata
 from scraper.facts.metadata.metadata import Metadata
+from scraper.facts.structured import PageFacts
 from scraper.html.dom.xpath import Element
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
@@ -132,7 +132,7 @@ def select_content(draft: Draft) -> Draft:
 
 def read_key_facts(draft: Draft) -> Draft:
     """Read facts of a product or recipe from the whole page, before it is pruned."""
-    facts = key_facts.read(draft.snapshot, draft.page, draft.about, draft.content.page_type)
+    facts = structured.read_key_facts(draft.snapshot, draft.page, draft.about, draft.content.page_type)
     return replace(draft, facts=facts)
 
 

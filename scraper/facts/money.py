@@ -260,11 +260,6 @@ def currency_code(sign: str | None, country: str = "") -> str | None:
     return signs.shared.get(key, {}).get(country)
 
 
-def code_or_sign(sign: str | None) -> str | None:
-    """Return the code of a sign, or the sign; None for a mark such as `:-` that is not a currency."""
-    return currency_code(sign) or (None if sign in ROUND_PRICE_MARKS else sign)
-
-
 def guess_currency(sign: str | None, country: str) -> str | None:
     """Return the currency of an ambiguous sign in the country of the page."""
     return _read_signs().shared.get(_shared(sign), {}).get(country)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from scraper.facts import money, product_availability, product_js_state, product_markup, product_visible_price
-from scraper.facts.label_value_pairs import LabeledValueFinder
-from scraper.facts.model import Facts, FactSource
-from scraper.facts.money import Amount
-from scraper.facts.product_markup import is_gtin
-from scraper.facts.product_visible_price import VisiblePrice
-from scraper.facts.schema_graph import SchemaGraph
-from scraper.html.dom.xpath import Element, text_of
+from scraper.facts import money, product_js_state, product_markup, product_visible
+from scraper.facts.model import FactSource
+from scraper.facts.product_markup import ProductDraft, is_gtin
+from scraper.html.dom.xpath import text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 
@@ -43,7 +36,6 @@ _SHOP_ADDRESS = re.compile(
 )
 _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
-_LABELED = LabeledValueFinder("shop", "sku brand gtin mpn")
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
@@ -53,50 +45,12 @@ _MIN_SIGNS = 2
 """Minimum signs of a product page without markup. Each sign occurs on other pages too."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageEvidence:
-    """Data of a page in addition to its visible text."""
-
-    graphs: Mapping[FactSource, SchemaGraph]
-    tags: Sequence[tuple[str, str]]
-    states: Mapping[FactSource, Sequence[Any]]
-    url: str
-    country: str
-    """Two letters, lower case; empty if unknown."""
-    picture: str | None = None
-    """Image of the page, used if the product has none."""
-
-
-@dataclass(slots=True)
-class ProductDraft:
-    """Facts that the stages have found, and the page that they read. The first stage that states a fact wins."""
-
-    evidence: PageEvidence
-    body: Element
-    title: str
-    heading: Element | None
-    shown: Callable[[], VisiblePrice]
-    """Return the visible price; found once, when a stage needs it."""
-    labels: Callable[[], Mapping[str, str]]
-    """Return the visible values beside labels; found once, when a stage needs them."""
-    facts: Facts
-    has_markup: bool = False
-    """True if markup or scripts state a price, availability or product number."""
-    is_sold_later: bool = False
-    """True if the page says that the product is sold only later or elsewhere."""
-
-
-def extract_product(
-    evidence: PageEvidence, body: Element, title: str, *, for_header: bool = False
-) -> dict[str, Any] | None:
+def extract_product(draft: ProductDraft, *, for_header: bool = False) -> dict[str, Any] | None:
     """Return the facts of the product, or None if the page is about another topic.
 
     For a header, brand and numbers are not searched in the visible text.
     """
-    heading = product_visible_price.find_title(body)
-    shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
-    labels = functools.cache(lambda: _LABELED.find(body))
-    draft = run_stages(OFFER_STAGES, ProductDraft(evidence, body, title, heading, shown, labels, Facts()))
+    run_stages(OFFER_STAGES, draft)
     if not _is_product(draft):
         return None
     return run_stages(() if for_header else DETAIL_STAGES, draft).facts.as_object(ORDER)
@@ -104,25 +58,21 @@ def extract_product(
 
 def read_items(draft: ProductDraft) -> ProductDraft:
     """Read the schema.org items of each syntax."""
-    for source, graph in draft.evidence.graphs.items():
-        product_markup.add_product_items(
-            draft.facts, graph, source, name_key(draft.title), draft.shown, draft.evidence.url
-        )
+    for source, graph in draft.graphs.items():
+        product_markup.add_product_items(draft, graph, source)
     return draft
 
 
 def read_tags(draft: ProductDraft) -> ProductDraft:
     """Read the OpenGraph tags of a product."""
-    product_markup.add_tags(draft.facts, draft.evidence.tags, draft.shown)
+    product_markup.add_tags(draft)
     return draft
 
 
 def read_script_data(draft: ProductDraft) -> ProductDraft:
     """Read the objects in scripts, and the JSON that the page fetched."""
-    for source, values in draft.evidence.states.items():
-        product_js_state.add_state_facts(
-            draft.facts, values, source, name_key(draft.title), draft.evidence.country, draft.shown
-        )
+    for source, values in draft.states.items():
+        product_js_state.add_state_facts(draft, values, source)
     return draft
 
 
@@ -135,9 +85,9 @@ def note_markup(draft: ProductDraft) -> ProductDraft:
 def read_visible_availability(draft: ProductDraft) -> ProductDraft:
     """Read the availability from buy buttons and words for stock."""
     if "availability" not in draft.facts:
-        found = product_availability.find_availability(draft.body, draft.heading)
+        found = product_visible.find_availability(draft.body, draft.heading)
         draft.facts.add("availability", found, FactSource.VISIBLE, confidence=0.9)
-        draft.is_sold_later = found == product_availability.UNCLEAR
+        draft.is_sold_later = found == product_visible.UNCLEAR
     return draft
 
 
@@ -145,72 +95,56 @@ def _is_product(draft: ProductDraft) -> bool:
     """Return True if markup or enough signs say that the page is about one product."""
     if draft.has_markup:
         return True
-    signs = _count_product_signs(draft.facts, draft.evidence, draft.shown)
-    # Labeled values are searched only if they decide.
-    return signs >= _MIN_SIGNS or (signs == _MIN_SIGNS - 1 and _has_labeled_number(draft.labels()))
-
-
-def _has_labeled_number(labels: Mapping[str, str]) -> bool:
-    return "sku" in labels or is_gtin(labels.get("gtin", ""))
-
-
-def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
-    kind = next((content for name, content in evidence.tags if name == "og:type"), "")
-    return sum(
+    kind = next((content for name, content in draft.tags if name == "og:type"), "")
+    signs = sum(
         (
             _SHOP_TYPE.search(kind) is not None,
-            _SHOP_ADDRESS.search(evidence.url) is not None,
-            "price" in facts and shown().sure,
-            "availability" in facts,
+            _SHOP_ADDRESS.search(draft.url) is not None,
+            "price" in draft.facts and draft.shown.sure,
+            "availability" in draft.facts,
         )
+    )
+    # Labeled values are searched only if they decide.
+    return signs >= _MIN_SIGNS or (
+        signs == _MIN_SIGNS - 1 and ("sku" in draft.labels or is_gtin(draft.labels.get("gtin", "")))
     )
 
 
 def read_visible_price(draft: ProductDraft) -> ProductDraft:
     """Read the visible price; it replaces a marked-up price that is visibly old or without tax."""
-    facts, shown, country = draft.facts, draft.shown(), draft.evidence.country
+    facts, shown, country = draft.facts, draft.shown, draft.country
     price, amount = facts.value("price"), shown.amount
     if price in shown.signs:
         sign = shown.signs[price]
         facts.note("price", shown=True)
         facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign)
     currency = facts.value("currency")
-    if currency and money.currency_code(currency) is None:
+    stated = money.currency_code(currency)
+    if currency and stated is None:
         facts.note("currency", likely=money.guess_currency(currency, country))
     if amount is None:
         return draft
-    value = money.simplify_number(amount.value)
-    if price is not None and shown.sure and _is_not_now(price, shown, amount.value):
-        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
-    elif price is not None and shown.sure and price not in shown.signs and not _has_other_currency(currency, amount):
-        facts.dispute("price", value)
+    code, value = money.currency_code(amount.sign), money.simplify_number(amount.value)
+    if price is not None and shown.sure:
+        is_shown = price in shown.signs
+        is_old = price > amount.value and price in shown.old
+        if is_old if is_shown else product_visible.is_without_tax(price, amount.value):
+            facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+        elif not is_shown and (None in (stated, code) or stated == code):
+            facts.dispute("price", value)
     facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown.sure else 0.4)
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, country), FactSource.VISIBLE)
         return draft
-    code = money.currency_code(amount.sign)
     likely = None if code else money.guess_currency(amount.sign, country)
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
     return draft
 
 
-def _has_other_currency(currency: str | None, amount: Amount) -> bool:
-    """Return True if an amount is in another currency than the stated one."""
-    codes = money.currency_code(currency), money.currency_code(amount.sign)
-    return None not in codes and codes[0] != codes[1]
-
-
-def _is_not_now(stated: float, shown: VisiblePrice, value: float) -> bool:
-    """Return True if a stated price is visibly old and higher, or the visible one without tax."""
-    if stated in shown.signs:
-        return stated > value and stated in shown.old
-    return product_visible_price.is_without_tax(stated, value)
-
-
 def correct_sku(draft: ProductDraft) -> ProductDraft:
     """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
-    facts, url = draft.facts, draft.evidence.url
+    facts, url = draft.facts, draft.url
     sku = str(facts.value("sku") or "")
     variant = _VARIANT_NUMBER.fullmatch(sku)
     if _is_part_of_name(sku, draft.title):
@@ -222,7 +156,7 @@ def correct_sku(draft: ProductDraft) -> ProductDraft:
 
 def read_labels(draft: ProductDraft) -> ProductDraft:
     """Read numbers and the brand beside their labels."""
-    facts, labels = draft.facts, draft.labels()
+    facts, labels = draft.facts, draft.labels
     if is_gtin(labels.get("gtin", "")):
         facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
     sku = labels.get("sku", "")
@@ -240,14 +174,15 @@ def read_labels(draft: ProductDraft) -> ProductDraft:
 
 def read_url_number(draft: ProductDraft) -> ProductDraft:
     """Read the product number in the URL."""
-    draft.facts.add("sku", _number_in(draft.evidence.url), FactSource.ADDRESS)
+    match = _QUERY.search(draft.url) or _ADDRESS.search(draft.url)
+    draft.facts.add("sku", next(filter(None, match.groups())) if match else None, FactSource.ADDRESS)
     return draft
 
 
 def use_page_title(draft: ProductDraft) -> ProductDraft:
     """Use title and image of the page for a product without them."""
     draft.facts.add("name", draft.title, FactSource.VISIBLE, confidence=0.9)
-    draft.facts.add("image", draft.evidence.picture, FactSource.OPENGRAPH)
+    draft.facts.add("image", draft.picture, FactSource.OPENGRAPH)
     return draft
 
 
@@ -261,11 +196,6 @@ def assume_stock(draft: ProductDraft) -> ProductDraft:
 def _is_part_of_name(code: str, title: str) -> bool:
     """Return True if a code consists of several words of the name: then it is a model, not a product number."""
     return " " in code.strip() and name_key(code) in name_key(title)
-
-
-def _number_in(url: str) -> str | None:
-    match = _QUERY.search(url) or _ADDRESS.search(url)
-    return next(filter(None, match.groups())) if match else None
 
 
 OFFER_STAGES: tuple[Stage[ProductDraft], ...] = (

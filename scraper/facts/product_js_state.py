@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from scraper.facts import money
-from scraper.facts.model import Facts, FactSource
-from scraper.facts.product_availability import normalize_availability
-from scraper.facts.product_markup import add_price, is_gtin, resolve_price
-from scraper.facts.product_visible_price import VisiblePrice
+from scraper.facts.model import FactSource
+from scraper.facts.product_markup import ProductDraft, add_price, is_gtin, resolve_price
+from scraper.facts.product_visible import normalize_availability
 from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.html.page.page_tree import ScriptElement
 from scraper.text.sanitize import name_key
@@ -121,33 +120,31 @@ _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 """Keys of products in Shopify themes, whose amounts are in cents."""
 
 
-def add_state_facts(
-    facts: Facts, values: Sequence[Any], source: FactSource, title: str, country: str, shown: Callable[[], VisiblePrice]
-) -> None:
-    """Add facts of the objects with a price whose name is the title of the page, in the form of `name_key`."""
+def add_state_facts(draft: ProductDraft, values: Sequence[Any], source: FactSource) -> None:
+    """Add facts of the objects with a price whose name is the title of the page."""
+    title = name_key(draft.title)
     if len(title) < _MIN_TITLE:
         return
     for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
         lowered = {str(name).lower(): value for name, value in item.items()}
         if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
-            _add_object(facts, lowered, source, country, shown)
+            _add_object(draft, lowered, source)
 
 
-def _add_object(
-    facts: Facts, item: Mapping[str, Any], source: FactSource, country: str, shown: Callable[[], VisiblePrice]
-) -> None:
+def _add_object(draft: ProductDraft, item: Mapping[str, Any], source: FactSource) -> None:
+    facts = draft.facts
     values = {name: _first_text(item, keys) for name, keys in _KEYS.items()}
     stated, parts = _price(item)
-    price = stated and resolve_price(stated, shown)
+    price = stated and resolve_price(stated, draft)
     if price:
-        is_in_cents = "price" not in facts and _is_in_cents(price.value, item, shown)
+        may_be_cents = "price" not in facts and price.value == int(price.value) and price.value not in draft.shown.signs
+        is_in_cents = may_be_cents and (price.value / 100 in draft.shown.signs or item.keys() >= _OF_THEMES)
         add_price(facts, source, money.Amount(price.value / 100) if is_in_cents else price)
         currency = values["currency"] or _first_text(parts, _KEYS["currency"])
-        facts.add("currency", money.currency_code(currency, country), source)
+        facts.add("currency", money.currency_code(currency, draft.country), source)
     facts.add("availability", normalize_availability(values["availability"]), source)
-    facts.add("brand", values["brand"], source)
-    facts.add("sku", values["sku"], source)
-    facts.add("mpn", values["mpn"], source)
+    for name in ("brand", "sku", "mpn"):
+        facts.add(name, values[name], source)
     if is_gtin(values["gtin"] or ""):
         facts.add("gtin", values["gtin"], source)
 
@@ -183,10 +180,3 @@ def _price(item: Mapping[str, Any]) -> tuple[money.Amount | None, Mapping[str, A
         if amount and amount.value:
             return amount, parts
     return None, {}
-
-
-def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], VisiblePrice]) -> bool:
-    """Return True if an amount is in cents, as in Shopify themes."""
-    if price != int(price) or price in shown().signs:
-        return False
-    return price / 100 in shown().signs or item.keys() >= _OF_THEMES

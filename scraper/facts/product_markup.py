@@ -1,16 +1,19 @@
-"""Extract product facts from schema.org items and meta tags."""
+"""Extract product facts from schema.org items and meta tags, and hold the facts found so far."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from scraper.facts import money
+from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.money import Amount
-from scraper.facts.product_availability import normalize_availability
-from scraper.facts.product_visible_price import VisiblePrice
+from scraper.facts.product_visible import VisiblePrice, find_visible_price, normalize_availability
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -22,17 +25,51 @@ from scraper.facts.schema_graph import (
     property_value,
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem
+from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern
 
 _URL_PARTS = re.compile(r"[/?#&=.]")
+_LABELED = LabeledValueFinder("shop", "sku brand gtin mpn")
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
 
-def _has_offers(item: JsonLdItem) -> bool:
-    """Return True if an item has offers or variants."""
-    return bool(property_value(item, "offers") or property_value(item, "hasVariant"))
+@dataclass
+class ProductDraft:
+    """Data of a page, and the facts that the stages have found in it. The first stage that states a fact wins."""
+
+    graphs: Mapping[FactSource, SchemaGraph]
+    tags: Sequence[tuple[str, str]]
+    states: Mapping[FactSource, Sequence[Any]]
+    """Values of scripts and of fetched JSON."""
+    url: str
+    country: str
+    """Two letters, lower case; empty if unknown."""
+    picture: str | None
+    """Image of the page, used if the product has none."""
+    body: Element
+    title: str
+    facts: Facts = field(default_factory=Facts)
+    has_markup: bool = False
+    """True if markup or scripts state a price, availability or product number."""
+    is_sold_later: bool = False
+    """True if the page says that the product is sold only later or elsewhere."""
+
+    @cached_property
+    def heading(self) -> Element | None:
+        """The first `h1` with text."""
+        return next((heading for heading in self.body.iter("h1") if text_of(heading).strip()), None)
+
+    @cached_property
+    def shown(self) -> VisiblePrice:
+        """The visible price; found once, when a stage needs it."""
+        return find_visible_price(self.body, self.heading)
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """The visible values beside labels; found once, when a stage needs them."""
+        return _LABELED.find(self.body)
 
 
 def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
@@ -46,7 +83,9 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
             seen.add(id(offer))
             yield offer
             specified = graph.objects(offer, "priceSpecification")
-            waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
+            # Prices per unit (liter, kilogram) or only for members come last.
+            specified.sort(key=lambda one: any(property_value(one, name) for name in _SPECIAL))
+            waiting += [*graph.objects(offer, "offers"), *specified]
 
 
 def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
@@ -72,11 +111,6 @@ def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
     return int((graph.text(offer, "sku") or "") in parts)
 
 
-def _is_special(specification: JsonLdItem) -> bool:
-    """Return True if a price is per unit (liter, kilogram) or only for members."""
-    return any(property_value(specification, name) for name in _SPECIAL)
-
-
 _TAGS = {
     "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
     "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
@@ -88,13 +122,13 @@ _TAGS = {
 }
 
 
-def add_tags(facts: Facts, tags: Sequence[tuple[str, str]], shown: Callable[[], VisiblePrice]) -> None:
+def add_tags(draft: ProductDraft) -> None:
     """Add the facts of OpenGraph product tags. A price of 0 is usually a placeholder."""
-    by_name = dict(reversed(tags))
+    facts, by_name = draft.facts, dict(reversed(draft.tags))
     values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in _TAGS.items()}
     currency, gtin = values["currency"], values["gtin"]
     stated = money.read_stated(values["price"], currency) if values["price"] else None
-    add_price(facts, FactSource.OPENGRAPH, stated and resolve_price(stated, shown))
+    add_price(facts, FactSource.OPENGRAPH, stated and resolve_price(stated, draft))
     facts.add("currency", money.currency_code(currency) or currency, FactSource.OPENGRAPH)
     facts.add("availability", normalize_availability(values["availability"]), FactSource.OPENGRAPH)
     facts.add("brand", brand(values["brand"]), FactSource.OPENGRAPH)
@@ -103,15 +137,15 @@ def add_tags(facts: Facts, tags: Sequence[tuple[str, str]], shown: Callable[[], 
     facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, FactSource.OPENGRAPH)
 
 
-def resolve_price(stated: Amount, shown: Callable[[], VisiblePrice]) -> Amount | None:
+def resolve_price(stated: Amount, draft: ProductDraft) -> Amount | None:
     """Return the reading of a stated price that the page shows; None if it surely shows another price."""
     if stated.other is None:
         return stated
     readings = (stated.value, stated.other, round(stated.value, 2), round(stated.other, 2))
-    visible = next((value for value in readings if value in shown().signs), None)
+    visible = next((value for value in readings if value in draft.shown.signs), None)
     if visible is not None:
         return Amount(visible, stated.sign)
-    return None if shown().sure else stated
+    return None if draft.shown.sure else stated
 
 
 def add_price(facts: Facts, source: FactSource, amount: Amount | None) -> None:
@@ -141,20 +175,18 @@ _MOST_NAMES = 2
 _MAX_NAME = 200
 _MAX_CODE = 60
 """Characters of a product number or an availability."""
+_USUAL_BEST = 5
+"""Best rating of most shops; another one is reported."""
 
 
-def add_product_items(
-    facts: Facts, graph: SchemaGraph, source: FactSource, title: str, shown: Callable[[], VisiblePrice], url: str = ""
-) -> None:
-    """Add the facts of the items of one syntax about the product of the page at `url`.
-
-    `title` is the title of the page in the form of `name_key`.
-    """
-    for item in _products(graph, title):
+def add_product_items(draft: ProductDraft, graph: SchemaGraph, source: FactSource) -> None:
+    """Add the facts of the items of one syntax about the product of the page."""
+    facts = draft.facts
+    for item in _products(graph, name_key(draft.title)):
         offers = list(_iter_offers(graph, item))
-        chosen = _selected_variant(graph, offers, url)
+        chosen = _selected_variant(graph, offers, draft.url)
         offers = [*chosen, *offers]
-        _add_price(facts, graph, offers, source, shown)
+        _add_price(draft, graph, offers, source)
         _add_availability(facts, graph, chosen, source)
         _add_availability(facts, graph, offers, source)
         facts.add("name", _limit_length(graph.text(item, "name"), _MAX_NAME), source)
@@ -162,9 +194,20 @@ def add_product_items(
             facts.add("brand", brand(graph.text(item, key)), source)
         facts.add("sku", _first(graph, (item, *offers), ("sku", "productID")), source)
         facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
-        facts.add("gtin", _gtin(graph, (item, *offers)), source)
-        _add_rating(facts, graph, item, source)
+        gtins = (graph.text(one, name) for one in (item, *offers) for name in _GTINS)
+        facts.add("gtin", next((value for value in gtins if value and is_gtin(value)), None), source)
+        for stated in graph.objects(item, "aggregateRating")[:1]:
+            _add_rating(facts, graph, stated, source)
         facts.add("image", _limit_length(graph.picture(item), 2_000), source)
+
+
+def _add_rating(facts: Facts, graph: SchemaGraph, stated: JsonLdItem, source: FactSource) -> None:
+    value = parse_rating(graph.text(stated, "ratingValue"))
+    if value is not None:
+        count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
+        best = parse_rating(graph.text(stated, "bestRating")) or _USUAL_BEST
+        more = {} if best == _USUAL_BEST else {"best": money.simplify_number(best)}
+        facts.add("rating", money.simplify_number(value), source, count=count, **more)
 
 
 def is_gtin(text: str) -> bool:
@@ -185,31 +228,26 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
+    has_offers = {id(one): bool(property_value(one, "offers") or property_value(one, "hasVariant")) for one in chosen}
     # The name of the visible variant equals the title.
-    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not _has_offers(one)))
+    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not has_offers[id(one)]))
 
 
 def _is_product(item: JsonLdItem) -> bool:
     return has_type(item, _SURE) or (has_type(item, _PRODUCTS) and bool(property_value(item, "offers")))
 
 
-def _add_price(
-    facts: Facts,
-    graph: SchemaGraph,
-    offers: Sequence[JsonLdItem],
-    source: FactSource,
-    shown: Callable[[], VisiblePrice],
-) -> None:
+def _add_price(draft: ProductDraft, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:
     """Add the first price; if there are different prices, add the visible one if it is found."""
+    facts = draft.facts
     stated = [price for offer in offers for price in _prices_of(graph, offer) if price.value]
-    if len({price.value for price in stated}) > 1 and "price" not in facts and (amount := shown().amount) is not None:
+    if len({price.value for price in stated}) > 1 and "price" not in facts and (amount := draft.shown.amount):
         stated.sort(key=lambda price: amount.value not in (price.value, price.other))
-    add_price(facts, source, resolve_price(stated[0], shown) if stated else None)
+    add_price(facts, source, resolve_price(stated[0], draft) if stated else None)
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
-    if currency and len(currency) <= _MAX_CODE:
-        facts.add("currency", money.currency_code(currency) or currency, source)
-    else:
-        facts.add("currency", money.code_or_sign(next((one.sign for one in stated if one.sign), None)), source)
+    if not currency or len(currency) > _MAX_CODE:
+        currency = next((one.sign for one in stated if one.sign not in (None, *money.ROUND_PRICE_MARKS)), None)
+    facts.add("currency", money.currency_code(currency) or currency, source)
 
 
 def _prices_of(graph: SchemaGraph, offer: JsonLdItem) -> Iterator[Amount]:
@@ -234,13 +272,12 @@ _STORE = re.compile(
     r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
     re.IGNORECASE,
 )
-_BY = re.compile(r"^by\s+")
 _EDGES = " :-–"
 
 
 def _strip_brand_label(text: str) -> str:
     """Remove the label or link text of a brand; keep `Store`, `By` and `De`, which may be parts of a name."""
-    brand = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
+    brand = _LABEL.sub("", text).removeprefix("by ").strip(_EDGES)
     store = _STORE.match(brand)
     return store["name"] if store else brand
 
@@ -253,25 +290,6 @@ def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdI
     facts.add("availability", known, source)
     if stated and not known:
         facts.add("availability", _limit_length(stated[0], _MAX_CODE), source, confidence=0.5)
-
-
-_USUAL_BEST = 5
-"""Best rating of most shops; another one is reported."""
-
-
-def _add_rating(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
-    for stated in graph.objects(item, "aggregateRating")[:1]:
-        value = parse_rating(graph.text(stated, "ratingValue"))
-        count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
-        if value is not None:
-            best = parse_rating(graph.text(stated, "bestRating")) or _USUAL_BEST
-            more = {} if best == _USUAL_BEST else {"best": money.simplify_number(best)}
-            facts.add("rating", money.simplify_number(value), source, count=count, **more)
-
-
-def _gtin(graph: SchemaGraph, places: Iterable[JsonLdItem]) -> str | None:
-    values = (graph.text(item, name) for item in places for name in _GTINS)
-    return next((value for value in values if value and is_gtin(value)), None)
 
 
 def _first(graph: SchemaGraph, places: Iterable[JsonLdItem], names: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from scraper.facts import recipe_visible
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.recipe_visible import STEP_MARK
+from scraper.facts.recipe_visible import OUTSIDE, STEP_MARK
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -36,6 +36,7 @@ _NUMBERED = re.compile(r"(?:[^\W\d]*\s*\d{1,2})?")
 _PARTS = ("itemListElement", "steps", "step")
 _MOST_NAMES = 2
 """Recipes with different names. With more, the page is a list, unless one has the title of the page."""
+_MAIN_PROPERTIES = ("name", "recipeIngredient", "ingredients", "recipeInstructions")
 _MIN_FULLNESS = 2
 """Main properties. Items with fewer are mentions of recipes."""
 _MAX_LINES = 500
@@ -55,33 +56,15 @@ def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
 
     Items with the title of the page come first, then the most complete ones. `title` is in the form of `name_key`.
     """
-    found = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
-    found = found or [item for item in graph.items() if has_type(item, _RECIPES)]
-    found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
-    if not found or _is_titled(graph, found[0], title):
+    own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
+    found = own or [item for item in graph.items() if has_type(item, _RECIPES)]
+    names = {id(item): name_key(graph.text(item, "name")) for item in found}
+    fullness = {id(item): sum(bool(property_value(item, name)) for name in _MAIN_PROPERTIES) for item in found}
+    found.sort(key=lambda item: (not is_same_name(names[id(item)], title), -fullness[id(item)]))
+    if not found or is_same_name(names[id(found[0])], title):
         return found
-    full = [item for item in found if _fullness(item) >= _MIN_FULLNESS] or found
-    return found if len({name_key(graph.text(item, "name")) for item in full}) <= _MOST_NAMES else []
-
-
-def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
-    """Add the facts of the items of one syntax; `title` is in the form of `name_key`."""
-    found = page_recipes(graph, title)
-    for item in found:
-        # Skip other recipes on the page.
-        name = name_key(graph.text(item, "name"))
-        if not name or is_same_name(name, name_key(graph.text(found[0], "name"))):
-            _add(facts, graph, item, source)
-
-
-def _is_titled(graph: SchemaGraph, item: JsonLdItem, title: str) -> bool:
-    return is_same_name(name_key(graph.text(item, "name")), title)
-
-
-def _fullness(item: JsonLdItem) -> int:
-    return sum(
-        bool(property_value(item, name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
-    )
+    full = [item for item in found if fullness[id(item)] >= _MIN_FULLNESS] or found
+    return found if len({names[id(item)] for item in full}) <= _MOST_NAMES else []
 
 
 def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
@@ -101,7 +84,8 @@ def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource)
         count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
         facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
     for nutrition in graph.objects(item, "nutrition")[:1]:
-        facts.add("nutrients", _nutrients(nutrition), source)
+        texts = {name: plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS}
+        facts.add("nutrients", {name: text for name, text in texts.items() if text}, source)
 
 
 def _lines(graph: SchemaGraph, value: Any) -> list[str]:
@@ -155,11 +139,6 @@ def _title_of(step: JsonLdItem) -> str | None:
     return None if _NUMBERED.fullmatch(title) else title
 
 
-def _nutrients(item: JsonLdItem) -> dict[str, str]:
-    texts = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
-    return {name: text for name, text in texts.items() if text}
-
-
 _LABELS = LabeledValueFinder("recipe", "total_time prep_time cook_time")
 
 _TIME_NAMES = re.compile(
@@ -169,21 +148,12 @@ _TIME_NAMES = re.compile(
 )
 """Names of the times in microdata, microformats and plugins."""
 _NAME_SELECTORS = tuple(attribute_selector(name) for name in ("class", "itemprop"))
-_VALUE_ATTRIBUTES = ("content", "datetime", "title")
-_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MAX_TEXT = 80
-_NO_UNIT = re.compile(r"[\d:.\s]+")
-"""Numbers without a unit, as for the length of a video."""
 
 
 def find_times(body: Element) -> dict[str, int]:
-    """Return minutes by name; ignore labeled values without a unit."""
+    """Return minutes by name; ignore labeled values without a unit, and elements of one name with several times."""
     labeled = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
-    return _named(body) | {name: minutes for name, minutes in labeled.items() if minutes}
-
-
-def _named(body: Element) -> dict[str, int]:
-    """Return the times of elements whose class or `itemprop` matches; ignore a name with several times."""
     found: dict[str, set[int]] = {}
     for element in (element for called in _NAME_SELECTORS for element in called(body)):
         words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
@@ -191,16 +161,18 @@ def _named(body: Element) -> dict[str, int]:
         if names and (span := _span(element)):
             for name in names:
                 found.setdefault(name, set()).add(span)
-    return {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
+    single = {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
+    return single | {name: minutes for name, minutes in labeled.items() if minutes}
 
 
 def _span(element: Element) -> int | None:
     """Return the minutes that an element states or shows, or None if it is outside the content."""
-    if any(around.tag in _OUTSIDE for around in element.iterancestors()):
+    if next(element.iterancestors(*OUTSIDE), None) is not None:
         return None
-    stated = (element.get(name) for name in _VALUE_ATTRIBUTES)
+    stated = (element.get(name) for name in ("content", "datetime", "title"))
     for text in (*stated, clean_text(text_of(element)[: 4 * _MAX_TEXT])):
-        if text and len(text) <= _MAX_TEXT and not _NO_UNIT.fullmatch(text) and (span := parse_minutes(text)):
+        is_time = text and len(text) <= _MAX_TEXT and text.strip("0123456789:. ")  # a bare number is of a video
+        if is_time and (span := parse_minutes(text)):
             return span
     return None
 
@@ -256,7 +228,12 @@ def extract_recipe(
     if not draft.is_about_food():
         return None
     facts = draft.facts
-    if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
+    # Even without steps, which may be prose, a clear list is a recipe's.
+    if (
+        not has_markup
+        and "instructions" not in facts
+        and not recipe_visible.looks_like_food(facts.value("ingredients"), _MIN_CLEAR, _MIN_CLEAR_SHARE)
+    ):
         return None
     return run_stages(DETAIL_STAGES, draft).facts.as_object(ORDER)
 
@@ -264,14 +241,25 @@ def extract_recipe(
 def read_items(draft: RecipeDraft) -> RecipeDraft:
     """Read the schema.org items of each syntax."""
     for source, graph in draft.graphs.items():
-        add_recipe_items(draft.facts, graph, source, name_key(draft.title))
+        found = page_recipes(graph, name_key(draft.title))
+        for item in found:
+            # Skip other recipes on the page.
+            name = name_key(graph.text(item, "name"))
+            if not name or is_same_name(name, name_key(graph.text(found[0], "name"))):
+                _add(draft.facts, graph, item, source)
     return draft
 
 
 def read_visible_lists(draft: RecipeDraft) -> RecipeDraft:
     """Read the visible ingredients, and complete the lists of the markup by the visible ones."""
-    if not draft.is_short:
-        _add_visible_lists(draft.facts, draft.body)
+    if draft.is_short:
+        return draft
+    facts, marked = draft.facts, draft.facts.value("ingredients")
+    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(draft.body)]
+    is_one_list = recipe_visible.count_ingredient_headings(draft.body) <= 1
+    if marked and (complete := complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
+    facts.add("ingredients", visible, FactSource.VISIBLE)
     return draft
 
 
@@ -307,8 +295,20 @@ def read_visible_yields(draft: RecipeDraft) -> RecipeDraft:
 
 
 def read_times(draft: RecipeDraft) -> RecipeDraft:
-    """Read the visible times, and compute a missing total."""
-    _add_times(draft.facts, draft.body)
+    """Read the visible times if the total time is not marked up, and compute a missing total; remove zero times."""
+    facts = draft.facts
+    if not facts.value("total_time"):
+        facts.forget("total_time")
+        for name, span in find_times(draft.body).items():
+            facts.add(name, span, FactSource.VISIBLE)
+    parts = [facts.value("prep_time"), facts.value("cook_time")]
+    if None not in parts:
+        facts.add("total_time", sum(parts), FactSource.SUM)
+    elif any(parts):  # one part is missing: the dish is not cooked, or needs no preparation
+        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
+    for name in ("prep_time", "cook_time", "total_time"):
+        if facts.value(name) == 0:  # plugins write 0 for a missing time
+            facts.forget(name)
     return draft
 
 
@@ -326,36 +326,6 @@ DETAIL_STAGES: tuple[Stage[RecipeDraft], ...] = (
     Stage(read_times, 1.2, "recipes.total_time"),
 )
 """Sources of the other facts, best first."""
-
-
-def _add_visible_lists(facts: Facts, body: Element) -> None:
-    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
-    marked = facts.value("ingredients")
-    is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
-    if marked and (complete := complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
-        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
-    facts.add("ingredients", visible, FactSource.VISIBLE)
-
-
-def _is_clear_list(ingredients: list[str]) -> bool:
-    """Return True if a list is a recipe's even without steps, which may be prose."""
-    return recipe_visible.looks_like_food(ingredients, min_lines=_MIN_CLEAR, min_share=_MIN_CLEAR_SHARE)
-
-
-def _add_times(facts: Facts, body: Element) -> None:
-    """Add the visible times if the total time is not marked up, and a missing total as a sum; remove zero times."""
-    if not facts.value("total_time"):
-        facts.forget("total_time")
-        for name, span in find_times(body).items():
-            facts.add(name, span, FactSource.VISIBLE)
-    parts = [facts.value("prep_time"), facts.value("cook_time")]
-    if None not in parts:
-        facts.add("total_time", sum(parts), FactSource.SUM)
-    elif any(parts):  # one part is missing: the dish is not cooked, or needs no preparation
-        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
-    for name in ("prep_time", "cook_time", "total_time"):
-        if facts.value(name) == 0:  # plugins write 0 for a missing time
-            facts.forget(name)
 
 
 _MAX_LOST = 12
@@ -379,14 +349,10 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
         return visible
     more = [line for text, line in shown.items() if text not in lines]
     has_all = len(more) == len(shown) - len(lines) and len(shown) == len(visible)
-    if is_one_list and has_all and len(more) >= _MIN_MORE and _has_amounts(more):
+    with_amount = sum(any(map(str.isnumeric, line)) for line in more)
+    if is_one_list and has_all and len(more) >= _MIN_MORE and with_amount >= _MIN_WITH_AMOUNT * len(more):
         own = dict(zip(lines, marked, strict=True))
         return [own.get(text, line) for text, line in shown.items()]
-    return _complete_amounts(marked, lines, shown)
-
-
-def _complete_amounts(marked: list[str], lines: list[str], shown: Mapping[str, str]) -> list[str]:
-    """Return the lines of the markup with the visible beginnings of their amounts; `lines` are these lines squashed."""
     longer = [None if text in shown else _find_longer(text, shown) for text in lines]
     is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
     return [
@@ -405,10 +371,6 @@ def _find_longer(text: str, shown: Mapping[str, str]) -> str | None:
     longer = [other for other in shown if other.endswith(text) and 0 < len(other) - len(text) <= _MAX_LOST]
     has_amount = len(longer) == 1 and any(map(str.isdigit, longer[0].removesuffix(text)))
     return shown[longer[0]] if text and has_amount else None
-
-
-def _has_amounts(lines: list[str]) -> bool:
-    return sum(any(map(str.isnumeric, line)) for line in lines) >= _MIN_WITH_AMOUNT * len(lines)
 
 
 _UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
@@ -448,15 +410,12 @@ def parse_minutes(text: str | None) -> int | None:
     text = _BARE_MINUTES.sub(r"\1\2M", text)
     iso = _ISO.fullmatch(text.replace(" ", ""))
     if iso is not None and any(iso.groups()):
-        found = _sum_parts(*(float(part or 0) for part in iso.groups()))
+        weeks, days, hours, whole, seconds = (float(part or 0) for part in iso.groups())
+        total = (weeks * 7 + days) * 1440 + hours * 60 + whole + seconds / 60
+        found = None if seconds and total < _LEAST_WITH_SECONDS else total
     else:
         found = float(text) if text.isascii() and text.isdecimal() else _parse_units(text)
     return int(found) if found is not None and 0 <= found <= _MAX_MINUTES else None
-
-
-def _sum_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:
-    total = (weeks * 7 + days) * 1440 + hours * 60 + whole + seconds / 60
-    return None if seconds and total < _LEAST_WITH_SECONDS else total
 
 
 def _parse_units(text: str) -> float | None:

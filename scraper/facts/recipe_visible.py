@@ -29,7 +29,7 @@ _YIELD_LABELS = LabeledValueFinder("recipe", "yields")
 
 _MAX_LINES = 100
 _MAX_LINE = 2_000
-_MAX_INGREDIENT = 200
+_MAX_ROW = 200
 _MAX_HEADING = 60
 _MAX_ROW_PARTS = 3
 _MAX_CLIMB = 8
@@ -56,17 +56,17 @@ _SERVINGS = WordPattern(
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
 _HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
-_OTHER_LINES = ("p", "dt", "dd", "tr")
-_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
-_OUTSIDE_LIST = _OUTSIDE | {"body", "html", "main"}
+OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
+"""Tags of elements outside the content."""
+_OUTSIDE_LIST = OUTSIDE | {"body", "html", "main"}
 
 
 def find_ingredients(body: Element) -> list[str]:
     """Return the first list with amounts beside names, or the first list; empty if none is found."""
-    return _first(filter(None, map(_short, _ingredient_lists(body))), _is_whole_list)
+    return _first(filter(None, map(_keep_short, _ingredient_lists(body))), _is_whole_list)
 
 
-def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 0.3) -> bool:
+def looks_like_food(lines: list[str], min_lines: int = 2, min_share: float = 0.3) -> bool:
     """Return True if a list has amounts: lists of categories or of product components have none."""
     with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
     return len(lines) >= min_lines and with_amounts >= min_share * len(lines)
@@ -143,9 +143,9 @@ def find_yields(body: Element) -> str | None:
     return next((match.group() for match in found if match), None)
 
 
-def _short(lines: list[str]) -> list[str]:
+def _keep_short(lines: list[str]) -> list[str]:
     """Return the short lines, or nothing if half of the lines are too long for ingredients."""
-    short = [line for line in lines if len(line) <= _MAX_INGREDIENT]
+    short = [line for line in lines if len(line) <= _MAX_ROW]
     return short if len(short) > len(lines) // 2 else []
 
 
@@ -170,13 +170,14 @@ def _named(body: Element, names: WordPattern, others: WordPattern) -> Iterator[l
 
 
 def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
-    """Yield the texts of items by the name of the element around them, the largest group first."""
+    """Yield the texts of items by the class of the element around them, the largest group first."""
     kinds: dict[str, list[str]] = {}
     is_named, is_other = (cache(pattern.search) for pattern in (names, others))
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, is_named, is_other)
         if around is not None:
-            kinds.setdefault(_shape(around), []).append(_strip_list_marker(clean_text(_text_of_item(item))))
+            line = _strip_list_marker(clean_text(_text_of_item(item)))
+            kinds.setdefault(around.get("class") or "", []).append(line)
     for found in sorted(kinds.values(), key=len, reverse=True):
         lines = [line for line in dict.fromkeys(found) if line and len(line) < _MAX_LINE]
         if 1 < len(lines) < _MAX_LINES:
@@ -185,14 +186,20 @@ def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPatt
 
 def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
     """Yield the rows of elements with such a name, whatever their tags are."""
+    called = ((element, _called(element)) for element in _ELEMENTS_WITH_NAME(body))
+    for around in _outermost(called, lambda name: names.search(name) and not others.search(name)):
+        if not _is_outside(around):
+            yield _row_texts(around)
+
+
+def _outermost(called: Iterable[tuple[Element, str]], is_named: Callable[[str], object]) -> Iterator[Element]:
+    """Yield the elements with such a name that are in no other one."""
     outer: set[Element] = set()
-    is_named = cache(names.search)
-    for around in _ELEMENTS_WITH_NAME(body):
-        called = _called(around)
-        if is_named(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
-            outer.add(around)
-            if not _is_outside(around):
-                yield _row_texts(around)
+    is_known = cache(is_named)
+    for element, name in called:
+        if is_known(name) and outer.isdisjoint(element.iterancestors()):
+            outer.add(element)
+            yield element
 
 
 def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
@@ -206,25 +213,22 @@ def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
 
 
 def _is_outside(element: Element) -> bool:
-    return any(around.tag in _OUTSIDE for around in element.iterancestors())
+    return next(element.iterancestors(*OUTSIDE), None) is not None
 
 
 def _leaves(body: Element, names: WordPattern) -> Iterator[Element]:
     """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
-    outer: set[Element] = set()
-    is_named = cache(names.search)
-    for around in _ELEMENTS_WITH_CLASS(body):
-        if is_named(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
-            outer.add(around)
-            boxes = filter(_is_line, around.iter("p", "div"))
-            yield from dict.fromkeys(_find_row(box, around) for box in boxes)
+    called = ((element, element.get("class") or "") for element in _ELEMENTS_WITH_CLASS(body))
+    for around in _outermost(called, names.search):
+        boxes = filter(_is_line, around.iter("p", "div"))
+        yield from dict.fromkeys(_find_row(box, around) for box in boxes)
 
 
 def _find_row(box: Element, listing: Element) -> Element:
     """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
     row = box.getparent()
     is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
-    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
+    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_ROW:
         return box
     beside = (row.getprevious(), row.getnext())
     return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
@@ -236,7 +240,7 @@ def _nearest_named(
     """Return the nearest ancestor with such a class, unless a nearer one has an opposite class."""
     around: Element | None = item
     for _ in range(_MAX_CLIMB):
-        if around is None or around.tag in _OUTSIDE or around.tag in ("body", "main", "article"):
+        if around is None or around.tag in OUTSIDE or around.tag in ("body", "main", "article"):
             return None
         called = _called(around)
         if called and is_named(called):
@@ -245,11 +249,6 @@ def _nearest_named(
             return None
         around = around.getparent()
     return None
-
-
-def _shape(element: Element) -> str:
-    """Return the class of an element, else its other names without numbers, which differ between similar elements."""
-    return element.get("class") or _DIGITS.sub("", _called(element))
 
 
 def _called(element: Element) -> str:
@@ -261,15 +260,12 @@ def _below(body: Element, heading: WordPattern, other: WordPattern) -> Iterator[
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
     for place, element in enumerate(order):
-        if (
-            element.tag in _HEADING_LIKE
-            and _is_heading(element, heading)
-            and next(element.iterancestors("nav", "footer"), None) is None
-        ):
-            tried += 1
-            if tried > _MAX_HEADINGS:
-                break
+        is_heading = element.tag in _HEADING_LIKE and _is_heading(element, heading)
+        if is_heading and next(element.iterancestors("nav", "footer"), None) is None:
             yield _section(order[place + 1 : place + _MAX_BEHIND], element, other)
+            tried += 1
+            if tried == _MAX_HEADINGS:
+                break
 
 
 def _is_heading(element: Element, meaning: WordPattern) -> bool:
@@ -278,12 +274,13 @@ def _is_heading(element: Element, meaning: WordPattern) -> bool:
 
 
 def _section(behind: list[Element], heading: Element, other: WordPattern) -> list[str]:
-    """Return the list items after a heading, or paragraphs if there is no list."""
+    """Return the list items after a heading, or paragraphs if there is no list, or boxes of one line."""
     found, boxes = _find_lines(behind, heading, other)
-    items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
-    chosen = items if len(items) > 1 else _with_text(found)
-    if not chosen:
-        chosen = boxes if len(boxes) > 1 and heading.tag in HEADINGS else []
+    chosen = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
+    if len(chosen) < 2:
+        chosen = [element for element in found if element.tag != "li" and text_of(element).strip()]
+    if not chosen and len(boxes) > 1 and heading.tag in HEADINGS:
+        chosen = boxes
     lines = [
         line
         for element in chosen
@@ -293,54 +290,29 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
 
 
 def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
-    """Return the items and paragraphs of the section after a heading, and its boxes of one line."""
-    inside = set(heading.iterdescendants())
-    beside = _OutsideContent(heading)
+    """Return the items and paragraphs of the section after a heading, and its boxes of one line.
+
+    It ends with a heading of the same or a higher rank, or with that of the other list.
+    """
+    inside, above = set(heading.iterdescendants()), set(heading.iterancestors())
     found: list[Element] = []
     boxes: list[Element] = []
     for element in behind:
-        if element in inside or beside.holds(element):
+        beside = element.tag in OUTSIDE or not above.issuperset(element.iterancestors(*OUTSIDE))
+        if element in inside or beside:
             continue
-        if (found or boxes) and (
-            _ends(element, heading) or (element.tag in _HEADING_LIKE and _is_heading(element, other))
-        ):
+        is_end = element.tag in HEADINGS and (heading.tag not in HEADINGS or element.tag <= heading.tag)
+        is_other = element.tag in _HEADING_LIKE and _is_heading(element, other)
+        if (found or boxes) and (is_end or is_other):
             around = set(element.iterancestors())
-            found, boxes = ([one for one in part if one not in around] for part in (found, boxes))
-            break
-        if element.tag in HEADINGS and not found and _is_heading(element, other):
+            return [one for one in found if one not in around], [one for one in boxes if one not in around]
+        if element.tag in HEADINGS and not found and is_other:
             break
         if element.tag in _LINES:
             found.append(element)
         elif element.tag == "div" and _is_line(element):
             boxes.append(element)
     return found, boxes
-
-
-def _with_text(found: list[Element]) -> list[Element]:
-    return [element for element in found if element.tag in _OTHER_LINES and text_of(element).strip()]
-
-
-class _OutsideContent:
-    """Elements outside the content that do not contain the heading."""
-
-    def __init__(self, heading: Element) -> None:
-        self._known = dict.fromkeys(heading.iterancestors(), False)
-
-    def holds(self, element: Element) -> bool:
-        """Return True if an element is outside the content; results for ancestors are cached."""
-        known = self._known.get(element)
-        if known is None:
-            around = element.getparent()
-            known = element.tag in _OUTSIDE or (around is not None and self.holds(around))
-            self._known[element] = known
-        return known
-
-
-def _ends(element: Element, heading: Element) -> bool:
-    """Return True if an element starts a new section: a heading of the same or a higher rank."""
-    if element.tag not in HEADINGS:
-        return False
-    return heading.tag not in HEADINGS or element.tag <= heading.tag
 
 
 STEP_MARK = WordPattern(r"^{recipe.step}\s*\d{1,2}(?:\s*/\s*\d{1,2})?\s*[.:)–-]?(?:\s+(?=\S)|$)")
@@ -361,7 +333,7 @@ def _row_texts(around: Element) -> list[str]:
     A shape is tag, class without numbers, and depth. Of several shapes, the most frequent is used, and the outer one
     among equally frequent ones.
     """
-    whole = len(_squash(text_of(around)))
+    whole = len("".join(text_of(around).split()))
     if not 0 < whole <= _MAX_TEXT:
         return []
     top = depth_of(around)
@@ -372,7 +344,7 @@ def _row_texts(around: Element) -> list[str]:
     repeated = sorted((rows for rows in shapes.values() if len(rows) > 1), key=len, reverse=True)
     for rows in repeated:  # sorting is stable: the outer ones come first
         texts = _texts(rows)
-        if all(texts) and sum(len(_squash(text)) for text in texts) >= _MIN_SHARE * whole:
+        if all(texts) and sum(len("".join(text.split())) for text in texts) >= _MIN_SHARE * whole:
             lines = dict.fromkeys(map(_strip_list_marker, texts))
             return [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
     return []
@@ -384,10 +356,6 @@ def _texts(rows: list[Element]) -> list[str]:
     is_alternate = all(one is not None for one in before) and set(rows).isdisjoint(before)
     groups = zip(before, rows, strict=True) if is_alternate else ((row,) for row in rows)
     return [clean_text(" ".join(_text_of_item(part) for part in group if part is not None)) for group in groups]
-
-
-def _squash(text: str) -> str:
-    return "".join(text.split())
 
 
 def _is_line(box: Element) -> bool:

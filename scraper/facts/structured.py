@@ -20,7 +20,7 @@ from scraper.facts.metadata.metadata import Metadata
 from scraper.facts.syntaxes import jsonld, opengraph
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import StructuredData
@@ -50,8 +50,6 @@ PAGE_ERRORS = (
 )
 """Errors of libraries on unforeseen pages. The worker limits memory and time."""
 
-_REMOVED_TAGS = ("script", "style")
-
 
 @dataclass(slots=True)
 class _Reading:
@@ -77,26 +75,19 @@ class _Reading:
             return ()
 
 
-def _find_no_posts(page: PageTree) -> Sequence[JsonLdItem]:
-    return ()
+def extract_basic(snapshot: Snapshot) -> StructuredData:
+    """Return only JSON-LD, OpenGraph and fetched JSON, for pages on which other data takes too long."""
+    return extract(snapshot, None)
 
 
 def extract(
-    snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonLdItem]] = _find_no_posts
+    snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonLdItem]] | None = lambda page: ()
 ) -> StructuredData:
     """Return all structured data of an HTML snapshot, and the facts of its product or recipe.
 
-    `find_posts` returns the posts of a discussion on the page as objects.
+    `find_posts` returns the posts of a discussion on the page as objects; without it, the result is that of
+    `extract_basic`.
     """
-    return _extract(snapshot, find_posts)
-
-
-def extract_basic(snapshot: Snapshot) -> StructuredData:
-    """Return only JSON-LD, OpenGraph and fetched JSON, for pages on which other data takes too long."""
-    return _extract(snapshot, None)
-
-
-def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonLdItem]] | None) -> StructuredData:
     root = parsing.parse_html(snapshot.html, flatten=False).root
     xhr, fetched = _read_responses(snapshot.json_responses)
     if root is None:
@@ -114,7 +105,7 @@ def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonL
     from scraper.facts.schema_graph import SchemaGraph
     from scraper.facts.syntaxes import microdata, rdfa
 
-    etree.strip_elements(root, *_REMOVED_TAGS, with_tail=False)
+    etree.strip_elements(root, "script", "style", with_tail=False)
     parsing.flatten_deep_elements(root)
     microdata_items = reading.try_syntax("microdata", lambda: microdata.read(root, reading.base))
     rdfa_nodes = reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
@@ -168,6 +159,7 @@ def read_facts(
     """
     from scraper.facts import money, product, product_js_state, recipe
     from scraper.facts.model import FactSource
+    from scraper.facts.product_markup import ProductDraft
     from scraper.facts.schema_graph import clean_text
 
     headings = list(filter(None, (clean_text(text_of(heading)) for heading in page.body.iter("h1"))))
@@ -184,15 +176,9 @@ def read_facts(
         )
         if for_header and recipe_facts:
             return None, bounder.value(recipe_facts)
-    evidence = product.PageEvidence(
-        graphs,
-        tags,
-        states,
-        page.url,
-        country=money.country_of(page.url, filter(None, (about.language, *locales))),
-        picture=picture,
-    )
-    product_facts = product.extract_product(evidence, page.body, title, for_header=for_header)
+    country = money.country_of(page.url, filter(None, (about.language, *locales)))
+    draft = ProductDraft(graphs, tags, states, page.url, country, picture, page.body, title)
+    product_facts = product.extract_product(draft, for_header=for_header)
     return bounder.value(product_facts), bounder.value(recipe_facts)
 
 
@@ -212,7 +198,7 @@ def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem
     return bound_objects, [part.get("data") for part in bound_objects]
 
 
-MAX_CHARACTERS = 400_000
+_MAX_CHARACTERS = 400_000
 """Characters of one syntax: some hundred thousand tokens, more than any answer contains."""
 _MAX_TEXT = 50_000
 """Characters of one text."""
@@ -232,13 +218,12 @@ _URL_PROPERTIES = frozenset(
 class JsonBounder:
     """Copy values of one syntax within limits of depth and length, with clean text and absolute URLs."""
 
-    def __init__(self, base: str, *, characters_left: int = MAX_CHARACTERS) -> None:
-        """Resolve URLs against `base`, and copy about `characters_left` characters."""
+    def __init__(self, base: str) -> None:
+        """Resolve URLs against `base`, and copy about `_MAX_CHARACTERS` characters."""
         self.cut = False
         """True after something was omitted."""
-
         self._base = base
-        self._left = characters_left
+        self._left = _MAX_CHARACTERS
 
     def bound_objects(self, values: Any) -> tuple[dict[str, Any], ...]:
         """Return copies of the values that are objects, while the limit allows."""
@@ -279,11 +264,98 @@ class JsonBounder:
             text = text[:_MAX_TEXT]
         text, _ = sanitize.clean(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
         self._left -= len(text)
-        return self._absolute(text) if name.lower() in _URL_PROPERTIES else text
-
-    def _absolute(self, text: str) -> str:
-        """Return a relative URL joined with the base; absolute URLs, names and prose stay unchanged."""
         address = text.strip()
-        if not address or ":" in address.partition("/")[0] or any(map(str.isspace, address)):
-            return text
+        if name.lower() not in _URL_PROPERTIES or ":" in address.partition("/")[0] or len(address.split()) != 1:
+            return text  # absolute URLs, names and prose
         return join_url(self._base, address)
+
+
+_MIN_CONFIDENCE = 0.6
+"""Minimum confidence of a fact in the header of a page."""
+
+_ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
+_JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
+_ITEM_TYPE = re.compile(rf"schema\.org/{_ITEM}", re.IGNORECASE)
+_RECIPE_TYPE = re.compile(r"schema\.org/Recipe\b|[\"']Recipe[\"']", re.IGNORECASE)
+_RECIPE_CLASSES = ("ingredi", "zutat", "ingrédient")
+_PRODUCT_CLASS = re.compile(r"(?:^|[\s_-])product[-_]+(?:title|name|single|details?|info|main|summary)", re.MULTILINE)
+_PRICE_CLASS = re.compile(r"(?:^|[\s_-])price", re.MULTILINE)
+_OTHER_TYPES = frozenset({"article", "collection", "forum", "listing"})
+_PRODUCT_TAGS = ("product:price:amount", "og:price:amount", "product:sale_price:amount")
+_ITEM_TYPES = attribute_selector("itemtype")
+_MAX_ITEMS = 12
+"""Items of microdata. With more, the page is a list."""
+
+_PRODUCT = ("price", "currency", "availability", "rating")
+_RECIPE = ("yields", "total_time", "prep_time", "cook_time", "ratings")
+
+PageFacts = tuple[tuple[str, str | float], ...]
+"""Names and values of facts, such as `price` and 12.5."""
+
+
+def read_key_facts(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | None) -> PageFacts:
+    """Return names and values of facts, if markup, type or classes suggest a product or recipe; else nothing.
+
+    If the page has facts of a recipe, those of a product are left out. `about` is the metadata of the page.
+    """
+    scripts = page.head.jsonld_scripts
+    in_scripts = any(("Product" in script or "Recipe" in script) and _JSON_TYPE.search(script) for script in scripts)
+    item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
+    items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)
+    in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
+    if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (not items and _is_suggested(page, page_type))):
+        return ()
+    try:
+        with_microdata = not in_scripts and items > 0
+        product, recipe = _read_for_header(snapshot, page, about, item_types, with_microdata=with_microdata)
+    except PAGE_ERRORS:
+        return ()
+    return (*_select(recipe or {}, _RECIPE), *(() if recipe else _select(product or {}, _PRODUCT)))
+
+
+def _is_suggested(page: PageTree, page_type: str | None) -> bool:
+    """Return True if the type or the classes of a page suggest a product or a recipe."""
+    classes = page.classes
+    if page_type == "product" or _has_recipe_class(classes):
+        return True
+    # Most pages lack the words, and the test for a word costs less than the regular expression.
+    has_words = page_type not in _OTHER_TYPES and "product" in classes and "price" in classes
+    return has_words and _PRODUCT_CLASS.search(classes) is not None and _PRICE_CLASS.search(classes) is not None
+
+
+def _read_for_header(
+    snapshot: Snapshot, page: PageTree, about: Metadata, item_types: list[str], *, with_microdata: bool
+) -> tuple[JsonLdItem | None, JsonLdItem | None]:
+    from scraper.facts.model import FactSource
+    from scraper.facts.schema_graph import SchemaGraph
+
+    bounder = JsonBounder(page.base)
+    scripts = page.head.jsonld_scripts
+    graphs = {FactSource.JSON_LD: SchemaGraph(bounder.bound_objects(jsonld.read(scripts).values))}
+    # The tree of the page lacks `meta` elements, which hold the values of microdata.
+    root = parsing.parse_html(snapshot.html, flatten=False).root if with_microdata else None
+    if root is not None:
+        from scraper.facts.syntaxes import microdata
+
+        graphs[FactSource.MICRODATA] = SchemaGraph(bounder.bound_objects(microdata.read(root, page.base)))
+    tags = opengraph.select_properties(page.head.metas)
+    with_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types))) or _has_recipe_class(page.classes)
+    return read_facts(page, about, graphs, tags, [], page.base, with_recipe=with_recipe, for_header=True)
+
+
+def _has_recipe_class(classes: str) -> bool:
+    lowered = classes.lower()
+    return any(word in lowered for word in _RECIPE_CLASSES)
+
+
+def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> PageFacts:
+    found: dict[str, str | float] = {}
+    for name in names:
+        fact = facts.get(name, {})
+        if fact and fact["confidence"] >= _MIN_CONFIDENCE and isinstance(fact["value"], str | int | float):
+            found["rating" if name == "ratings" else name] = fact["value"]
+            if fact.get("count"):
+                found["rating_count"] = fact["count"]
+    if "price" not in found:
+        found.pop("currency", None)
+    return tuple(found.items())

@@ -1,24 +1,33 @@
-"""Extract requested fields, or the records of a list, from pages."""
+"""Extract requested fields, or the records of a list with the usual columns or requested ones, from pages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
 from scraper.facts import structured
-from scraper.facts.fields import extraction_recipes, record_extraction, structured_values
-from scraper.facts.fields.extraction_recipes import ExtractionRecipe
+from scraper.facts.fields import extraction_recipes, structured_values
+from scraper.facts.fields.extraction_recipes import ExtractionRecipe, RecordColumn
 from scraper.facts.fields.field_names import FieldName
-from scraper.facts.fields.model import Evidence, FieldRequest, PageFields
+from scraper.facts.fields.model import MIN_RECORDS, Evidence, FieldRequest, PageFields
 from scraper.facts.fields.named_values import NamedValueFinder, find_shared_texts
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.fields.record_extraction import CORRECT
+from scraper.facts.fields.record_columns import read_rows, read_table_columns
+from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordFields
+from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.facts.fields.text_leaves import MAX_ELEMENTS, ElementTexts
 from scraper.facts.model import DISPUTED
+from scraper.html.dom.xpath import element_selector, text_of
 from scraper.html.page import page_tree
+from scraper.html.page.page_tree import PageTree
+from scraper.model import StructuredData
 from scraper.text import sanitize
+from scraper.urls import join_url
+from scraper.words.matcher import WordPattern
 
 _REDESIGN_WARNING = (
     "The design of the page is not that of the recipe: values are likely, not sure. "
@@ -35,6 +44,25 @@ _EMPTY = "The page shows the label of `{name}` without a value."
 _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
 
+class _Page:
+    """A page of the request, with its texts and data."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.tree = page_tree.build_page_tree(snapshot)
+        self.texts = ElementTexts(self.tree)
+        self.url = self.tree.url
+        self.host = urlsplit(self.url).hostname or ""
+
+    @cached_property
+    def finder(self) -> ValuePlaceFinder:
+        return ValuePlaceFinder(self.texts)
+
+    @cached_property
+    def data(self) -> StructuredData:
+        return structured.extract(self._snapshot)
+
+
 def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
     """Return the requested fields or records of each HTML snapshot; an example may come from any of them.
 
@@ -44,72 +72,51 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
     Raises:
         ValueError: The recipe is invalid.
     """
-    trees = [page_tree.build_page_tree(snapshot) for snapshot in snapshots]
-    pages = [ElementTexts(tree) for tree in trees]
-    found = _read(snapshots, pages, request)
-    return tuple(
-        replace(one, warnings=(*_cut_warnings(page), *one.warnings)) for page, one in zip(pages, found, strict=True)
-    )
+    pages = list(map(_Page, snapshots))
+    found = list(_read(pages, request))
+    for at, page in enumerate(pages):
+        if len(page.texts.elements) >= MAX_ELEMENTS:
+            warning = f"Only the first {MAX_ELEMENTS:,} elements of the page were read."
+            found[at] = replace(found[at], warnings=(warning, *found[at].warnings))
+    return tuple(found)
 
 
-def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request: FieldRequest) -> Iterable[PageFields]:
+def _read(pages: Sequence[_Page], request: FieldRequest) -> Iterable[PageFields]:
     if request.records and not (request.fields or request.example):
-        return map(record_extraction.read_usual_records, pages)
-    finders = [ValuePlaceFinder(page) for page in pages]
+        return map(_read_usual_records, pages)
     recipe = extraction_recipes.from_text(request.recipe) if request.recipe else None
     if request.records or (recipe and recipe.columns):
-        return _read_lists(snapshots, finders, request, recipe)
-    found = _read_places(finders, request, recipe)
+        return _read_lists(pages, request, recipe)
+    found = _read_places(pages, request, recipe)
     names = {name: hint for name, hint in request.fields.items() if name not in request.example}
     if not names or any(one.missing for one in found):
         return found
-    constants = find_shared_texts(finders)
-    by_name = [
-        _read_names(snapshot, finder, NamedValueFinder(finder, stated), names)
-        for snapshot, finder, stated in zip(snapshots, finders, constants, strict=True)
-    ]
-    if not found:
-        return by_name
-    return [_join(request.fields, one, other) for one, other in zip(found, by_name, strict=True)]
+    constants = find_shared_texts([page.finder for page in pages])
+    by_name = [_read_names(page, stated, names) for page, stated in zip(pages, constants, strict=True)]
+    return [_join(request.fields, *both) for both in zip(found, by_name, strict=True)] if found else by_name
 
 
-def _read_lists(
-    snapshots: Sequence[Snapshot],
-    finders: Sequence[ValuePlaceFinder],
-    request: FieldRequest,
-    recipe: ExtractionRecipe | None,
-) -> list[PageFields]:
-    columns = recipe.columns if recipe else {}
-    is_named = request.fields or any(column.is_by_name for column in columns.values())
-    items = [
-        structured_values.read_named_items(structured.extract(snapshot), finder.page.page.head.scripts)
-        if is_named
-        else {}
-        for snapshot, finder in zip(snapshots, finders, strict=True)
-    ]
-    if recipe and not request.example:
-        return record_extraction.read_by_recipe(finders, items, recipe)
-    return record_extraction.read_records(finders, items, request, _host(finders[0]), columns)
-
-
-def _read_places(
-    finders: Sequence[ValuePlaceFinder], request: FieldRequest, recipe: ExtractionRecipe | None
-) -> list[PageFields]:
+def _read_places(pages: Sequence[_Page], request: FieldRequest, recipe: ExtractionRecipe | None) -> list[PageFields]:
     """Return the values at the places of the recipe and of the example; nothing if there is neither."""
     if not request.example:
-        return [_read_values(recipe, finder) for finder in finders] if recipe else []
+        return [_read_values(recipe, page) for page in pages] if recipe else []
     known = recipe or ExtractionRecipe("", {})
-    lessons = [extraction_recipes.add_example(known, finder, request.example, _host(finder)) for finder in finders]
-    at = min(range(len(finders)), key=lambda number: len(lessons[number][1]))
+    lessons = [extraction_recipes.add_example(known, page.finder, request.example, page.host) for page in pages]
+    at = min(range(len(pages)), key=lambda number: len(lessons[number][1]))
     learned, missing = lessons[at]
     if missing:
-        return [PageFields(finder.page.page.url, missing=missing) for finder in finders]
-    found = [_read_values(learned, finder) for finder in finders]
+        return [PageFields(page.url, missing=missing) for page in pages]
+    found = [_read_values(learned, page) for page in pages]
     if found[at].misfit:
-        found[at] = _read_example_only(learned, request.example, finders[at])
+        # The other places of the recipe do not fit the page of the example: they have no value.
+        taught = replace(learned, places={name: learned.places[name] for name in request.example})
+        one = _read_values(taught, pages[at])
+        values = dict.fromkeys(learned.places) | dict(one.values)
+        text, warnings = extraction_recipes.to_text(learned), (*one.warnings, _OTHERS_DO_NOT_FIT)
+        found[at] = replace(one, values=values, recipe=text, warnings=warnings)
     new = {name: value for name, value in request.example.items() if name not in known.places}
-    unclear = extraction_recipes.find_unclear(finders[at], new)
-    notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
+    unclear = extraction_recipes.find_unclear(pages[at].finder, new)
+    notes = (_AMBIGUOUS.format(name=name[:40]) for name in unclear)
     found[at] = replace(found[at], warnings=(*found[at].warnings, *notes))
     return found
 
@@ -130,52 +137,35 @@ def _join(fields: Iterable[str], by_example: PageFields, by_name: PageFields) ->
     )
 
 
-def _host(finder: ValuePlaceFinder) -> str:
-    return urlsplit(finder.page.page.url).hostname or ""
-
-
-def _read_values(recipe: ExtractionRecipe, finder: ValuePlaceFinder) -> PageFields:
-    url = finder.page.page.url
-    found = extraction_recipes.read(recipe, finder, _host(finder))
+def _read_values(recipe: ExtractionRecipe, page: _Page) -> PageFields:
+    found = extraction_recipes.read(recipe, page.finder, page.host)
     if not found.fits:
-        return PageFields(url, misfit=found.similarities)
-    values = {name: found.values[name][0] if name in found.values else None for name in recipe.places}
+        return PageFields(page.url, misfit=found.similarities)
     evidence = {
         name: Evidence("example", extraction_recipes.confidence_of(similarity, is_likely=found.is_likely))
         for name, (_, similarity) in found.values.items()
     }
-    clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
+    values = {name: sanitize.clean(text)[0] for name, (text, _) in found.values.items()}
     warnings = (_REDESIGN_WARNING,) if found.is_likely else ()
-    return PageFields(url, clean, evidence, extraction_recipes.to_text(recipe), warnings=warnings)
+    text = extraction_recipes.to_text(recipe)
+    return PageFields(page.url, dict.fromkeys(recipe.places) | values, evidence, text, warnings=warnings)
 
 
-def _read_example_only(recipe: ExtractionRecipe, example: Iterable[str], finder: ValuePlaceFinder) -> PageFields:
-    """Return the values of an example on its page, where the other places of the recipe do not fit; these have none."""
-    taught = replace(recipe, places={name: recipe.places[name] for name in example})
-    found = _read_values(taught, finder)
-    return replace(
-        found,
-        values=dict.fromkeys(recipe.places) | dict(found.values),
-        recipe=extraction_recipes.to_text(recipe),
-        warnings=(*found.warnings, _OTHERS_DO_NOT_FIT),
-    )
-
-
-def _read_names(
-    snapshot: Snapshot, finder: ValuePlaceFinder, named: NamedValueFinder, fields: Mapping[str, str]
-) -> PageFields:
+def _read_names(page: _Page, constants: frozenset[str], fields: Mapping[str, str]) -> PageFields:
     """Return the values of fields by their names, and a recipe for the fields that were found in visible text."""
-    page = finder.page
-    data = structured.extract(snapshot)
-    items = structured_values.read_items(data, _titles(page), page.page.head.scripts)
+    texts, named = page.texts, NamedValueFinder(page.finder, constants)
+    titles = [page.tree.head.title, *(texts.text(one) for one in texts.elements if one.tag == "h1")]
+    items = structured_values.read_items(page.data, titles, page.tree.head.scripts)
     values: dict[str, str | None] = dict.fromkeys(fields)
     evidence: dict[str, Evidence] = {}
     warnings: list[str] = []
     for name, hint in fields.items():
         field = FieldName(name, hint)
         stated = structured_values.find_structured_value(field, items)
-        fact = structured_values.find_fact(field, data, stated and stated[0])
-        is_stated = stated is not None or _is_marked_up(fact)
+        fact = structured_values.find_fact(field, page.data, stated and stated[0])
+        is_stated = stated is not None or (
+            fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
+        )
         shown = None if is_stated else named.find(field)
         if shown is not None and shown.is_clear and shown.confidence > (fact[1].confidence if fact else 0):
             values[name] = sanitize.clean(shown.text)[0]
@@ -190,26 +180,182 @@ def _read_names(
             evidence[name] = replace(evidence[name], confidence=DISPUTED, alternatives=(sanitize.clean(other)[0],))
     missing = (FieldName(name, hint) for name, hint in fields.items() if values[name] is None)
     warnings += [_EMPTY.format(name=field.name[:40]) for field in filter(named.find_empty, missing)]
-    warnings += [CORRECT] if evidence or warnings else []
-    return PageFields(page.page.url, values, evidence, _learn_recipe(finder, values), warnings=tuple(warnings))
+    warnings += [_CORRECT] if evidence or warnings else []
+    learned, _ = extraction_recipes.learn(
+        page.finder, {name: value for name, value in values.items() if value}, page.host
+    )
+    recipe = extraction_recipes.to_text(learned) if learned.places else ""
+    return PageFields(page.url, values, evidence, recipe, warnings=tuple(warnings))
 
 
-def _is_marked_up(fact: tuple[str, Evidence] | None) -> bool:
-    return fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
+_LINKS = element_selector(".//a[@href]")
+_NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
+_PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
+_EXAMPLE_LISTS = 20
+"""Lists of a page that may contain an example."""
+_CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
+"""Share of correct titles by example and by name on annotated lists; a guess for labels and other names."""
+_AMBIGUOUS_LIST = (
+    "{count} lists of the page contain the example; the rows are those of the main one. "
+    "For another list, give an example that only this list contains."
+)
+_AMBIGUOUS_VALUE = (
+    "The example of `{name}` is at several places of its record; the first is used. Give an example with other values."
+)
+_NO_COLUMN = "No column of the list fits {names}. Give an example of one row."
+_CORRECT = "Fields by name may be wrong: to correct one, give its value on this page as `example`."
 
 
-def _titles(page: ElementTexts) -> list[str]:
-    return [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
+def _read_usual_records(page: _Page) -> PageFields:
+    """Return the records of the best list with the usual columns; records without any of them are left out."""
+    for one in find_lists(page.texts):
+        rows = read_rows(page.texts, one)
+        rows = [row for row in (read_table_columns(page.texts, one.table, rows) if one.table else rows) if row]
+        if len(rows) >= MIN_RECORDS:
+            return _make_answer(page, rows)
+    return PageFields(page.url, largest=find_largest_group(page.texts))
 
 
-def _learn_recipe(finder: ValuePlaceFinder, values: Mapping[str, str | None]) -> str:
-    """Return the recipe for the values that were found in visible text, or ""."""
-    shown = {name: value for name, value in values.items() if value}
-    learned, _ = extraction_recipes.learn(finder, shown, _host(finder))
-    return extraction_recipes.to_text(learned) if learned.places else ""
+def _read_lists(pages: Sequence[_Page], request: FieldRequest, recipe: ExtractionRecipe | None) -> list[PageFields]:
+    """Return the records of each page with the requested columns, and a recipe; an example may come from any page.
+
+    An example replaces or adds columns of the recipe. The list is the one that contains the example, else the one that
+    has the most of the columns.
+    """
+    columns = dict(recipe.columns) if recipe else {}
+    is_named = bool(request.fields) or any(column.is_by_name for column in columns.values())
+    most = _EXAMPLE_LISTS if request.example or recipe else MAX_LISTS
+    lists = [_PageLists(page, most, is_named=is_named) for page in pages]
+    if recipe and not request.example:
+        return [replace(one.read(recipe), unlisted=()) for one in lists]
+    hints = dict(request.fields) | dict.fromkeys(request.example, "")
+    columns |= {name: RecordColumn(hint=hint) for name, hint in hints.items()}
+    learned_by_page: dict[int, _ExampleColumns] = {}
+    if request.example and any(one.lists for one in lists):
+        learned = [one.learn(request.example) for one in lists]
+        at = min(range(len(pages)), key=lambda number: len(learned[number].unlisted))
+        if learned[at].unlisted:
+            return [
+                one.no_list() or PageFields(page.url, missing=lesson.missing, unlisted=lesson.unlisted)
+                for page, one, lesson in zip(pages, lists, learned, strict=True)
+            ]
+        learned_by_page[at] = learned[at]
+        columns |= learned[at].columns
+    whole = ExtractionRecipe(pages[0].host, {}, columns)
+    return [one.read(whole, learned_by_page.get(number)) for number, one in enumerate(lists)]
 
 
-def _cut_warnings(page: ElementTexts) -> tuple[str, ...]:
-    if len(page.elements) < MAX_ELEMENTS:
-        return ()
-    return (f"Only the first {MAX_ELEMENTS:,} elements of the page were read.",)
+@dataclass(frozen=True, slots=True)
+class _ExampleColumns:
+    """Columns of the values of an example on one page."""
+
+    fields: RecordFields | None = None
+    """List that contains the example."""
+    columns: Mapping[str, RecordColumn] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """For each value that is not on the page, the most similar text."""
+    unlisted: tuple[str, ...] = ()
+    """Names of the values that are not in the record with the most values."""
+    warnings: tuple[str, ...] = ()
+
+
+class _PageLists:
+    """Lists of one page."""
+
+    def __init__(self, page: _Page, most: int, *, is_named: bool) -> None:
+        self._page = page
+        named = structured_values.read_named_items(page.data, page.tree.head.scripts) if is_named else {}
+        self.lists = [RecordFields(page.finder, one, named) for one in find_lists(page.texts, most)]
+
+    def no_list(self) -> PageFields | None:
+        """Return the answer for a page without a list; None if there is a list."""
+        return None if self.lists else PageFields(self._page.url, largest=find_largest_group(self._page.texts))
+
+    def learn(self, example: Mapping[str, str]) -> _ExampleColumns:
+        """Return the columns of an example in the first list with a record that contains all of its values."""
+        finder = self._page.finder
+        located = {name: extraction_recipes.locate_all(finder, value) for name, value in example.items()}
+        found = [(*one.find_example(example, located), one) for one in self.lists]
+        if not found:
+            return _ExampleColumns(unlisted=tuple(example))
+        record, names, best = max(found, key=lambda one: len(one[1]))
+        if unlisted := tuple(name for name in example if name not in names):
+            absent = [name for name in unlisted if not located[name]]
+            missing = {name: extraction_recipes.find_nearest(finder, example[name]) for name in absent}
+            return _ExampleColumns(missing=missing, unlisted=unlisted)
+        columns, unclear = best.learn(example, located, record)
+        count = sum(len(one) == len(example) for _, one, _ in found)
+        warnings = [_AMBIGUOUS_LIST.format(count=count)] if count > 1 else []
+        warnings += [_AMBIGUOUS_VALUE.format(name=name[:40]) for name in unclear]
+        return _ExampleColumns(best, columns, warnings=tuple(warnings))
+
+    def read(self, recipe: ExtractionRecipe, example_columns: _ExampleColumns | None = None) -> PageFields:
+        """Return the records of the list that has the most columns, or of the list that the example is from."""
+        empty = self.no_list()
+        if empty is not None:
+            return empty
+        columns = recipe.columns
+        example = example_columns or _ExampleColumns()
+        found = self._find_columns(columns, [example.fields] if example.fields else self.lists)
+        shares = sorted(found[name].filled if name in found else 0.0 for name in columns)
+        learned = [name for name, column in columns.items() if not column.is_by_name]
+        is_complete = 2 * sum(name in found for name in learned) >= len(learned)
+        if shares[-1] < MIN_FILLED or not is_complete:
+            return PageFields(self._page.url, unlisted=tuple(columns), misfit=tuple(shares))
+        count = len(next(iter(found.values())).values)
+        rows = [{name: found[name].values[at] if name in found else None for name in columns} for at in range(count)]
+        evidence = {name: Evidence(one.source, _CONFIDENCES[one.source]) for name, one in found.items()}
+        warnings = list(example.warnings)
+        absent = ", ".join(name[:40] for name in columns if name not in found)
+        warnings += [_NO_COLUMN.format(names=absent)] if absent else []
+        warnings += [_CORRECT] if any(one.source != "example" for one in found.values()) else []
+        answer = _make_answer(self._page, rows, *warnings)
+        return replace(answer, evidence=evidence, recipe=extraction_recipes.to_text(recipe))
+
+    def _find_columns(
+        self, columns: Mapping[str, RecordColumn], lists: Sequence[RecordFields]
+    ) -> dict[str, ColumnValues]:
+        """Return the columns of the list that has the most values."""
+        fields = {name: FieldName(name, column.hint) for name, column in columns.items() if column.is_by_name}
+        finder = NamedValueFinder(self._page.finder) if fields else None
+        named = {name: (one, finder.find_matches(one)) for name, one in fields.items()} if finder else {}
+        read = (one.read(columns, named) for one in lists)
+        return max(read, key=lambda one: sum(values.filled for values in one.values()))
+
+
+def _make_answer(page: _Page, rows: Sequence[Mapping[str, str | None]], *warnings: str) -> PageFields:
+    """Return the rows without invisible characters, with the URL of the next part."""
+    clean = tuple({name: value and sanitize.clean(value)[0] for name, value in row.items()} for row in rows)
+    if len(rows) == MAX_RECORDS:
+        warnings += (f"The list may be longer: {MAX_RECORDS:,} records were read.",)
+    return PageFields(page.url, records=clean, next_page=_find_next_page(page.tree), warnings=warnings)
+
+
+def _find_next_page(tree: PageTree) -> str:
+    """Return the URL of the next part of a list, or an empty string.
+
+    It comes from `rel=next`, a link named "next", or the number of the page after the current one, in the URL or text.
+    """
+    links = [(link, link.get("href") or "") for link in _LINKS(tree.body)]
+    declared = [url for relation, url in tree.head.links if "next" in relation.split()]
+    declared += [url for link, url in links if "next" in (link.get("rel") or "").lower().split()]
+    declared += [url for link, url in links if _NEXT_WORDS.fullmatch(" ".join(text_of(link).split()))]
+    declared += [url for _, url in links if _is_next_number(tree.url, join_url(tree.base, url))]
+    for target in declared:
+        url = join_url(tree.base, target) if target else ""
+        if url.startswith(("http://", "https://")) and url.partition("#")[0] != tree.url.partition("#")[0]:
+            return url
+    return ""
+
+
+def _is_next_number(url: str, other: str) -> bool:
+    """Return True if two URLs differ only in the number of the page, and the second one has the next number.
+
+    A URL without a number is that of the first page.
+    """
+    one, two = _PAGE_IN_URL.search(url), _PAGE_IN_URL.search(other)
+    if one is None or two is None:
+        return two is not None and two["number"] == "2" and other[: two.start()].rstrip("?&/") == url.rstrip("/")
+    if int(two["number"]) != int(one["number"]) + 1:
+        return False
+    return (url[: one.start("number")], url[one.end() :]) == (other[: two.start("number")], other[two.end() :])

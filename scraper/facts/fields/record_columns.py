@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from scraper.facts import money, product_visible_price
+from scraper.facts import money, product_visible
 from scraper.facts.data_tables import DataTable, text_or_picture
 from scraper.facts.fields.field_names import find_day
 from scraper.facts.fields.record_list_rating import RecordElements, RecordList, stable_classes
@@ -175,10 +175,10 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
         if page.length(part) >= _MAX_PRICE_TEXT or not any(map(str.isdigit, page.text(part))):
             continue
         above = list(islice(part.iterancestors(), 2))
-        is_other = not any(map(product_visible_price.is_named_price, (part, *above)))
-        amounts = product_visible_price.read_element(part, is_price=not is_other)
+        is_other = not any(map(product_visible.is_named_price, (part, *above)))
+        amounts = product_visible.read_element(part, is_price=not is_other)
         for one in amounts if any(one.sign for one in amounts) else ():
-            role = max(one.role, *map(product_visible_price.role_of, above))
+            role = max(one.role, *map(product_visible.role_of, above))
             if (role, is_other) < best_rank:
                 best, best_rank = one.text, (role, is_other)
     return best

@@ -1,9 +1,9 @@
-"""Find authors and dates in a page: those of its posts, and those near its headline, which are the page's own."""
+"""Find the authors and dates of the posts in a page, and read the names of authors of pages and posts."""
 
 from __future__ import annotations
 
+import copy
 import re
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,23 +13,20 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.facts.metadata.author_names import (
-    clean_person,
-    clean_user,
-    may_sign_post,
-    read_names,
-    read_signed_name,
-)  # fmt: skip
 from scraper.facts.metadata.written_dates import (
     DATE_ROLES,
     DATE_TAGS,
     DateKind,
+    find_written_date,
     may_hold_date,
     names_date,
     read_date,
 )  # fmt: skip
-from scraper.html.dom.xpath import Element, attribute_selector, classes_of, text_of
-from scraper.words.matcher import WordPattern
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.text import date_parsing
+from scraper.text.sanitize import clean_line
+from scraper.words.matcher import WordPattern, Words
 
 _MAX_LABELS = 100_000
 """Maximum number of labels. A thread of 10,000 posts has four per post."""
@@ -42,7 +39,6 @@ _MAX_PARTS = 12
 _MIN_AUTHORS = 2
 _OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPosting"})
 """Types of posts that may have no reply, so that the page has one author."""
-_MAX_TYPED_LEVELS = 6
 
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 _AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|by-?line|writer|[\s_-]{byline.class}", re.NOFLAG)
@@ -73,7 +69,6 @@ _AUTHOR_ATTRIBUTES = {
     "data-user-name": "3",
 }
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
-_STATING_ATTRIBUTES = frozenset({"rel", *_AUTHOR_ATTRIBUTES})
 _SKIPPED = frozenset("nav option select textarea button code script style".split())
 _QUOTE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:bb-?code-?)?(?:block)?quot(?:e|ed|es)(?:$|[\s_-])|quoteheader|bbcode_quote", re.IGNORECASE
@@ -208,7 +203,7 @@ def _leads_to_user(url: str) -> bool:
 
 def _is_in_declared_post(author: Element) -> bool:
     """Return True if markup declares the author of a post that opens a discussion."""
-    typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), _MAX_TYPED_LEVELS))
+    typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), 6))
     kind = next(filter(None, typed), "") if author.get("itemprop") in _AUTHOR_ROLES else ""
     return kind.rpartition("/")[2] in _OPENING_TYPES
 
@@ -229,6 +224,11 @@ def _author_kind(element: Element) -> str:
         return "2"
     around = element.getparent()
     return "3" if tag == "strong" and around is not None and around.tag == "dt" else ""
+
+
+def declares_author(element: Element) -> bool:
+    """Return True if markup or a class declares the author of a page."""
+    return _is_declared(element) or _names_author(element.get("class") or "")
 
 
 def _is_declared(element: Element) -> bool:
@@ -282,71 +282,137 @@ def _first_class(element: Element) -> str:
     return strip_digits(names[0]) if names else ""
 
 
-def find_author_names(near: Sequence[Element]) -> Iterator[str]:
-    """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ..."."""
-    for element in near:
-        is_named = _is_declared(element) or _names_author(element.get("class") or "")
-        if is_named and (names := read_names(element, clean_person)):
-            yield ", ".join(names)
-    for element in near:
-        if name := read_signed_name(element):
-            yield name
+_MAX_NAME = 60
+"""Characters of a name."""
+_MAX_LINE = 240
+"""Characters of a text that is searched for a name."""
+_MAX_AROUND_NAME = 720
+"""Characters of an element that may contain a name."""
+_MAX_USER_WORDS, _MAX_PERSON_WORDS = 8, 6
+_MAX_NAMED_PARTS, _MAX_PEOPLE = 20, 3
+"""Links in an element that may be names, and people in one element; more are a list of something else."""
+_MAX_BEGINNING = 60
+"""Characters with the words before a signed name."""
+_AVATAR = re.compile("avatar|status", re.IGNORECASE)
+_BEFORE_NAME = WordPattern(
+    r"^(?:(?:{byline.signed|byline.replied}?\s*{byline.by}|{byline.author})\s*[:：]?\s+|"
+    r"(?:{byline.author}|{byline.sender})\s?[:：/]\s*|@)"
+)
+"""Words such as "by" before the name of an author, in many languages."""
+_BEFORE_SIGNATURE = WordPattern(
+    r"^(?:(?:(?:{byline.signed|byline.replied}\s)?{byline.by}|{byline.author})(?:\s*[:：]?\s|\s?[:：/])|{byline.sender}\s*(?:[:：]\s|$))"
+)
+_SENDER_WORDS, _REPLY_WORDS = Words("byline.sender"), Words("byline.replied")
+_SIGNING_WORDS = Words("byline.by", "byline.author", "byline.sender")
+_COLONS = str.maketrans(":：/", "   ")
+_GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
+"""Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
+_AFTER_USER = WordPattern(
+    r"\s*(?:,|:|\b{byline.says}\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|"
+    r"\s+(?:says|said|wrote|says on):?\s.*$"
+)
+_NO_NAME = WordPattern(r"^(?:\W*|{byline.no_name}|sponsored.*|#\d\S*|https?:.*|\d{4}-\d\d-\d\d.*)$")
+_DATE_WORD = "|".join(f"{{{name}}}" for name in date_parsing.MONTHS_AND_DAYS)
+_AFTER_PERSON = WordPattern(
+    rf"[\s,]+(?:{_DATE_WORD})\.?,?\s+\d.*$|"
+    r"\s+(?:[|•·–—/-]|[<(\[][^<>()\[\]]*(?:@|\sat\s)|\b{byline.after_name}\b).*$|"
+    r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$|\s+{byline.reporter}$"
+)
+_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_NAME_PARTICLES = Words("byline.particle")
+_EDGES = " ,;:|·•-–—"
 
 
-def find_publication_date(near: Sequence[Element]) -> datetime | None:
-    """Return the first publication date, else the first date of a change, else None; ignore dates of memberships."""
-    changed: datetime | None = None
-    for element in near:
-        is_dated = element.tag in DATE_TAGS or names_date(element.get("class") or "")
-        date = read_date(element, is_dated=is_dated or element.get("itemprop") in DATE_ROLES)
-        if date is not None and date.moment is not None and date.kind is not DateKind.JOINED:
-            if date.kind is DateKind.PUBLISHED:
-                return date.moment
-            changed = changed or date.moment
-    return changed
+def strip_byline(text: str) -> str:
+    """Return a text without the words for "by" or "author" at its beginning."""
+    return text if _GIVEN_NAME_BY.match(text) else _BEFORE_NAME.sub("", f"{text} ").strip()
 
 
-_MAX_ELEMENTS = 20_000
-"""Elements of a page that are searched for the headline."""
-_ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
-"""Elements before and after the headline. Bylines and dates are above or below it."""
+def clean_user(text: str) -> str:
+    """Return the name or nickname of a user without the words around it, or "" if it is not a name."""
+    line = _AFTER_USER.sub("", strip_byline(clean_line(text, _MAX_LINE))).strip(_EDGES)
+    if line and (date := find_written_date(line)):
+        line = line.replace(date[0], "").strip(f"{_EDGES}()@")
+    if len(line) > _MAX_NAME or _NO_NAME.match(line) or len(line.split()) > _MAX_USER_WORDS:
+        return ""
+    return line
 
-_SIDE_TAGS = frozenset({"nav", "footer", "aside", "blockquote"})
-_WITH_ITEMPROP = attribute_selector("itemprop")
+
+def clean_person(text: str) -> str:
+    """Return the name of a person or group at the beginning of a byline, or "": its words begin in upper case."""
+    if len(text) > _MAX_AROUND_NAME:
+        return ""
+    name = _AFTER_PERSON.sub("", strip_byline(clean_line(text, _MAX_LINE // 2))).strip(_EDGES)
+    words = _WORD.findall(name)
+    cased = [word for word in words if word.lower() not in _NAME_PARTICLES.all]
+    is_name = cased and len(words) <= _MAX_PERSON_WORDS and len(name) <= _MAX_NAME
+    return name if is_name and not any(word[0].islower() for word in cased) else ""
 
 
-def find_near_headline(body: Element) -> list[Element]:
-    """Return the elements near the headline in document order, or [] without a headline.
+def read_names(element: Element, clean: Callable[[str], str]) -> list[str]:
+    """Return the names in an element that is marked as author, from its innermost parts that are names.
 
-    Elements in navigation, footers, asides and quotations are left out.
+    `clean` returns the name in a text, or "".
     """
-    headline = _find_headline(body)
-    if headline is None:
+    inner = next((part for part in element.iter() if part.get("itemprop") == "name"), None)
+    if inner is not None:
+        return list(filter(None, [clean(inner.get("content") or text_of(inner))]))
+    whole = text_of(element)
+    if len(whole) > _MAX_AROUND_NAME:
         return []
-    every = islice(body.iter("*"), _MAX_ELEMENTS)
-    before: deque[Element] = deque(maxlen=_ELEMENTS_BEFORE)
-    for one in every:
-        if one is headline:
-            return _exclude_side_matter([*before, one, *islice(every, _ELEMENTS_AFTER - 1)])
-        before.append(one)
-    return []
+    if _shows_avatar(element):
+        whole = _without_avatar(element)
+    for tags in (("a",), ("strong", "b", "cite")):
+        parts = (part for part in islice(element.iter(*tags), _MAX_NAMED_PARTS) if part is not element)
+        names = dict.fromkeys(clean(text_of(part)) for part in parts if not _shows_avatar(part))
+        found = list(filter(None, names))
+        if 0 < len(found) <= _MAX_PEOPLE:
+            return found
+    return list(filter(None, [clean(whole)]))
 
 
-def first_elements(body: Element) -> list[Element]:
-    """Return the first elements of a page, for pages without a headline; navigation and side matter are left out."""
-    return _exclude_side_matter(list(islice(body.iter("*"), _ELEMENTS_BEFORE + _ELEMENTS_AFTER)))
+def _without_avatar(element: Element) -> str:
+    """Return the text of an element without the initials that it shows in place of a picture."""
+    copied = copy.deepcopy(element)
+    copied.tail = None
+    for part in list(copied.iter("span", "div", "i")):
+        if part is not copied and _AVATAR.search(part.get("class") or ""):
+            remove(part)
+    return "" if _AVATAR.search(element.get("class") or "") else text_of(copied)
 
 
-def _exclude_side_matter(near: list[Element]) -> list[Element]:
-    parents = {element.getparent(): element for element in near}  # most elements share a parent
-    outside = {
-        parent for parent, one in parents.items() if _SIDE_TAGS.isdisjoint(around.tag for around in one.iterancestors())
-    }
-    return [element for element in near if element.getparent() in outside]
+def _shows_avatar(element: Element) -> bool:
+    """Return True for a link with a picture or initial in place of the name."""
+    parts = element.iter("span", "div", "i", "a")
+    return len(text_of(element).strip()) < 24 and any(_AVATAR.search(part.get("class") or "") for part in parts)
 
 
-def _find_headline(body: Element) -> Element | None:
-    for element in _WITH_ITEMPROP(body):
-        if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
-            return element
-    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
+def may_sign_post(text: str) -> bool:
+    """Return True for most of the texts that sign a post: an article has no such text, or one without a date."""
+    words = _beginning(text)
+    if len(words) < 2:
+        return not _SENDER_WORDS.all.isdisjoint(words)
+    return not _SIGNING_WORDS.all.isdisjoint(words[:2]) and (words[0] in _REPLY_WORDS.all or may_hold_date(text))
+
+
+def _beginning(text: str) -> list[str]:
+    """Return the first words of a text that may be signed, and the rest."""
+    return text[:_MAX_BEGINNING].lower().translate(_COLONS).split(None, 2) if len(text) <= _MAX_LINE else []
+
+
+def read_signed_name(element: Element) -> str:
+    """Return the person in a line such as "Asked by Ann Lee" or "By Ann Lee on May 5", or behind a label "From:".
+
+    The name may stand in the next element.
+    """
+    text = element.text or ""
+    line = clean_line(text, _MAX_LINE)
+    is_signed = not _SIGNING_WORDS.all.isdisjoint(_beginning(text)[:2])
+    match = _BEFORE_SIGNATURE.match(f"{line} ") if is_signed else None
+    if match is None:
+        return ""
+    if match.end() < len(line):
+        return clean_person(line[match.end() :])
+    following = element[0] if len(element) else element.getnext()
+    tail = "" if len(element) else (element.tail or "").strip(" :：\n\t")
+    return clean_person(tail or ("" if following is None else text_of(following)))

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice, product
 from typing import Any
 
-from scraper.facts.metadata import author_date_labels
 from scraper.facts.metadata import title as titles
-from scraper.facts.metadata.author_date_labels import find_near_headline, first_elements
-from scraper.facts.metadata.author_names import strip_byline
+from scraper.facts.metadata.author_date_labels import (
+    clean_person,
+    declares_author,
+    read_names,
+    read_signed_name,
+    strip_byline,
+)  # fmt: skip
 from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
+from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
 from scraper.facts.syntaxes import jsonld
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.model import PageMetadata
@@ -152,7 +158,7 @@ def _find_author(
         candidates.append(metas.get("twitter:data1", ""))
     declared, bylines, others = (
         [name for text in texts if (name := _parse_person(text, site))]
-        for texts in (candidates, author_date_labels.find_author_names(near), organizations)
+        for texts in (candidates, find_author_names(near), organizations)
     )
     visible = name_key(" ".join([*bylines, *(f"{element.text or ''} {element.tail or ''}" for element in near)]))
     shown = [name for name in declared if name_key(_NAME_SEPARATOR.split(name, maxsplit=1)[0]) in visible]
@@ -227,7 +233,7 @@ def _find_published(
     moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _find_time_element(page.body) or author_date_labels.find_publication_date(near)
+    moment = _find_time_element(page.body) or find_publication_date(near)
     return moment, "text" if moment else None
 
 
@@ -262,3 +268,73 @@ def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
         if _LANGUAGE.fullmatch(tag):
             return tag
     return None
+
+
+def find_author_names(near: Sequence[Element]) -> Iterator[str]:
+    """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ..."."""
+    for element in near:
+        is_named = declares_author(element)
+        if is_named and (names := read_names(element, clean_person)):
+            yield ", ".join(names)
+    for element in near:
+        if name := read_signed_name(element):
+            yield name
+
+
+def find_publication_date(near: Sequence[Element]) -> datetime | None:
+    """Return the first publication date, else the first date of a change, else None; ignore dates of memberships."""
+    changed: datetime | None = None
+    for element in near:
+        is_dated = element.tag in DATE_TAGS or names_date(element.get("class") or "")
+        date = read_date(element, is_dated=is_dated or element.get("itemprop") in DATE_ROLES)
+        if date is not None and date.moment is not None and date.kind is not DateKind.JOINED:
+            if date.kind is DateKind.PUBLISHED:
+                return date.moment
+            changed = changed or date.moment
+    return changed
+
+
+_MAX_ELEMENTS = 20_000
+"""Elements of a page that are searched for the headline."""
+_ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
+"""Elements before and after the headline. Bylines and dates are above or below it."""
+
+_SIDE_TAGS = frozenset({"nav", "footer", "aside", "blockquote"})
+_WITH_ITEMPROP = attribute_selector("itemprop")
+
+
+def find_near_headline(body: Element) -> list[Element]:
+    """Return the elements near the headline in document order, or [] without a headline.
+
+    Elements in navigation, footers, asides and quotations are left out.
+    """
+    headline = _find_headline(body)
+    if headline is None:
+        return []
+    every = islice(body.iter("*"), _MAX_ELEMENTS)
+    before: deque[Element] = deque(maxlen=_ELEMENTS_BEFORE)
+    for one in every:
+        if one is headline:
+            return _exclude_side_matter([*before, one, *islice(every, _ELEMENTS_AFTER - 1)])
+        before.append(one)
+    return []
+
+
+def first_elements(body: Element) -> list[Element]:
+    """Return the first elements of a page, for pages without a headline; navigation and side matter are left out."""
+    return _exclude_side_matter(list(islice(body.iter("*"), _ELEMENTS_BEFORE + _ELEMENTS_AFTER)))
+
+
+def _exclude_side_matter(near: list[Element]) -> list[Element]:
+    parents = {element.getparent(): element for element in near}  # most elements share a parent
+    outside = {
+        parent for parent, one in parents.items() if _SIDE_TAGS.isdisjoint(around.tag for around in one.iterancestors())
+    }
+    return [element for element in near if element.getparent() in outside]
+
+
+def _find_headline(body: Element) -> Element | None:
+    for element in _WITH_ITEMPROP(body):
+        if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
+            return element
+    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)

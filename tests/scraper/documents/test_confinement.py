@@ -136,4 +136,4 @@ def test_readers_load_all_modules_that_their_functions_import() -> None:
     documents = {label: (_DOCUMENTS[label][0], ParseRequest()) for label in ("PDF", "article", "zip")}
     unloaded = _run("list_unloaded", documents)
     # The facts of a page are not read from a file.
-    assert {name for late in unloaded.values() for name in late} <= {"scraper.facts.key_facts"}, unloaded
+    assert {name for late in unloaded.values() for name in late} <= {"scraper.facts.structured"}, unloaded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.facts.product_availability import IN_STOCK, OUT_OF_STOCK, UNCLEAR, read_stock
+from scraper.facts.product_visible import IN_STOCK, OUT_OF_STOCK, UNCLEAR, read_stock
 from tests.scraper.facts.products import SEEN, facts, told
 
 SHOP = "https://shop.example/product/kettle"

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from scraper.facts.metadata import author_date_labels
+from scraper.facts.metadata import metadata
 from scraper.html.dom import parsing
 from scraper.model import Document
 from tests.scraper.extract.snapshots import WORDS, read
@@ -89,4 +89,4 @@ def test_elements_called_author_in_each_other_are_read_soon() -> None:
     assert body is not None
     near = list(islice(body.iter("*"), 130))
     with soon():
-        assert list(author_date_labels.find_author_names(near)) == []
+        assert list(metadata.find_author_names(near)) == []

@@ -1,9 +1,8 @@
-"""Find the visible prices of elements, and the one of a product: near its title, without those of other products."""
+"""Find the visible price of a product, without those of other products, and its availability by buttons and texts."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,8 +13,11 @@ from lxml import etree
 
 from scraper.facts import money
 from scraper.facts.money import Amount, Role
+from scraper.facts.schema_graph import local_name
 from scraper.html.dom.tags import INLINE
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.text.sanitize import name_key
+from scraper.words.matcher import WordPattern
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
@@ -124,7 +126,7 @@ def _is_cents(element: Element, before: str) -> bool:
 
 _MAX_ELEMENT_TEXT = 480
 _MAX_ELEMENTS = 40_000
-"""Elements of a page that are searched for prices."""
+"""Elements of a page that are searched for the price and the availability."""
 _MAX_PLAIN_TEXT = 40
 """Characters of a price in an element without a class like `price`."""
 
@@ -157,8 +159,6 @@ _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
 _REACH_BELOW, _REACH_ABOVE = 120.0, 60.0
 """Elements between title and price, below and above the title, that cost one point of the score."""
-_MANY_ALIKE, _ALIKE_COST = 4, 1.5
-"""Prices with the same class, and their cost: they are probably rows of other products."""
 _LEAST_SCORE = -3.0
 _SURE_SCORE = 1.0
 _ANCESTORS = 7
@@ -193,9 +193,8 @@ class _Candidate:
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     """Return the best scored price near the title; its amount is None if no score exceeds `_LEAST_SCORE`."""
     place, found = _candidates(body, title)
-    alike = Counter(one.names for one in found if one.names)
-    best = max(found, key=lambda one: _score(one, place, alike), default=None)
-    score = _LEAST_SCORE if best is None else _score(best, place, alike)
+    best = max(found, key=lambda one: _score(one, place), default=None)
+    score = _LEAST_SCORE if best is None else _score(best, place)
     amount = best.amount if best is not None and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
     for one in found:
@@ -209,11 +208,6 @@ def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
 def is_without_tax(stated: float, shown: float) -> bool:
     """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
     return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
-
-
-def find_title(body: Element) -> Element | None:
-    """Return the first `h1` with text."""
-    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
 
 
 def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
@@ -296,7 +290,7 @@ def _rate(
     return _Candidate(amount, place, names, named, itemprop, min(count, _MOST_AGAINST), is_old)
 
 
-def _score(one: _Candidate, title: int, alike: Counter[str]) -> float:
+def _score(one: _Candidate, title: int) -> float:
     distance = one.place - title
     far = distance / _REACH_BELOW if distance >= 0 else _ABOVE_TITLE - distance / _REACH_ABOVE
     return (
@@ -305,5 +299,86 @@ def _score(one: _Candidate, title: int, alike: Counter[str]) -> float:
         + _BY_NOW * (_NOW.search(one.names) is not None)
         - _AGAINST * one.against
         - far
-        - _ALIKE_COST * (alike[one.names] >= _MANY_ALIKE)
     )
+
+
+IN_STOCK, OUT_OF_STOCK = "InStock", "OutOfStock"
+UNCLEAR = ""
+"""Availability of a product that is sold only later or elsewhere."""
+
+# For text in lower case: with `IGNORECASE`, a search takes several times as long.
+_BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN, _STOCK_LABEL = (
+    WordPattern(template, re.NOFLAG)
+    for template in (
+        r"{shop.buy}|b(?<!\w.)uy[-_](?:now|btn|button)",
+        r"{shop.sold_later}",
+        r"\b{shop.never}\b\W+(?:\w+\W+){0,2}?{shop.out_of_stock}",
+        r"{shop.out_of_stock}",
+        r"\b{shop.in_stock}\b|{shop.in_stock_part}",
+        r"\b{shop.stock}\b\s*[:：]\s*\d|\d\s+{shop.stock}\b",
+    )
+)
+_ANY = WordPattern(
+    r"{shop.out_of_stock|shop.sold_later}|\b{shop.in_stock}\b|{shop.in_stock_part}|{shop.stock}\b", re.MULTILINE
+)
+_DIGITS = re.compile(r"\d+")
+_REACH = 500
+"""Elements below the title that may show the availability of the product."""
+_BUTTON_TAGS = frozenset({"button", "a", "input"})
+_MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
+"""Characters of a buy button, and minimum and maximum characters of a text about stock."""
+_IN_STOCK = frozenset(
+    "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
+    "availablefororder madetoorder reserved yes true 1 new".split()
+)
+_OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
+
+
+def normalize_availability(value: str | None) -> str | None:
+    """Map an availability of schema.org or a similar word to `InStock` or `OutOfStock`, else None."""
+    word = name_key(local_name(value or ""))
+    if word in _IN_STOCK:
+        return IN_STOCK
+    return OUT_OF_STOCK if word in _OUT_OF_STOCK else None
+
+
+def read_stock(text: str) -> str | None:
+    """Return `InStock`, `OutOfStock`, `UNCLEAR`, or None for a text in lower case that does not speak of stock.
+
+    A number in stock counts: none of "0 in stock" and "Stock: 0" is available.
+    """
+    if _SOLD_LATER.search(text):
+        return UNCLEAR
+    if _NEVER_OUT.search(text):
+        return IN_STOCK
+    is_in = _IN.search(text) or _STOCK_LABEL.search(text)
+    if _OUT.search(text) or (is_in and {int(number) for number in _DIGITS.findall(text)} == {0}):
+        return OUT_OF_STOCK
+    return IN_STOCK if is_in else None
+
+
+def find_availability(body: Element, title: Element | None) -> str | None:
+    """Return `InStock`, `OutOfStock`, `UNCLEAR` or None, by buy buttons and texts about stock at or after the title."""
+    elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
+    texts = [(element.text or "").strip().lower() for element in elements]
+    several = {text for text in texts if _MIN_WORDS <= len(text) < _MAX_WORDS}
+    # Most pages state no stock: then one search is enough.
+    known = {text: read_stock(text) for text in several} if _ANY.search("\n".join(several)) else {}
+    buy = next((place for place, element in enumerate(elements) if _is_buy(element)), None)
+    at_title = next((place for place, element in enumerate(elements) if element is title), 0)
+    below = ((place, known.get(texts[place])) for place in range(at_title, len(texts)))
+    stated = next(((place, stock) for place, stock in below if stock is not None), None)
+    if buy is not None and (stated is None or stated[0] > buy or stated[1] == UNCLEAR):
+        return IN_STOCK
+    if stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK):
+        return stated[1]
+    return None if buy is None else IN_STOCK
+
+
+def _is_buy(element: Element) -> bool:
+    if element.tag not in _BUTTON_TAGS or element.get("disabled") is not None or "disabled" in classes_of(element):
+        return False
+    words = element.get("value") or "" if element.tag == "input" else text_of(element)
+    texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
+    text = " ".join(" ".join(texts).split()).lower()
+    return len(text) < _MAX_BUTTON and _BUY.search(text) is not None
