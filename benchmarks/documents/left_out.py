@@ -6,7 +6,6 @@ other sets is switched off. Then the set is scored. So a rule that helps one set
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +31,6 @@ from scraper.documents.pdf import (
     reading_order,
     stream_tables,
     table_cells,
-    table_headers_and_footers,
 )
 
 _PROCESSES = 2
@@ -56,11 +54,10 @@ RULES = (
     Rule("rows above columns", reading_order, "_count_rows_above_columns", lambda *_: 0),
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
     Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
-    Rule("headers above a frame", table_headers_and_footers, "_find_headers_above", lambda *_: ([], 0)),
-    Rule("sums below a frame", table_headers_and_footers, "find_footers_below", lambda *_: []),
+    Rule("headers above a frame", table_cells, "_find_headers_above", lambda *_: ([], 0)),
+    Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
     Rule("lines between words", lattice_tables, "_split_at_lines", lambda _lattice, run, _crossed: [run]),
-    Rule("numbered sections", blocks, "_SECTION", re.compile(r"(?!)")),
     Rule("bold headings", blocks, "_MAX_BOLD_CHARS", 0),
 )
 """The rules of columns, tables and headings that can be switched off alone."""

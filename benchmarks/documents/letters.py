@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 from pypdf import PdfReader
 
 from scraper.documents.completeness import count_letters
-from scraper.documents.pdf import liteparse_items, pdfium_text
+from scraper.documents.pdf import liteparse_loader, pdfium_text
 
 SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".odp")
 _MAX_PAGES = 1_000
@@ -53,7 +53,7 @@ _MAX_PART_BYTES = 50_000_000
 
 
 def _letters_of_pdf(data: bytes) -> Counter[str]:
-    liteparse_items.warm_up()
+    liteparse_loader.warm_up()
     texts, _ = pdfium_text.read_document(data, range(1, _MAX_PAGES + 1), None)
     counted = count_letters("\n".join(text.text for text in texts.values()))
     has_letters = counted or any(text.hidden_text for text in texts.values())  # Hidden ones must stay out.

@@ -52,22 +52,31 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         MalformedDocumentError: A zip file has no complete list of its files.
     """
     kind = next((name for signature, name in _SIGNATURES if data.startswith(signature)), "tar")
+    entries: list[tuple[str, int]] | None
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
     sections: list[str] = []
     warnings: tuple[str, ...] = ()
     if kind == "zip":
-        entries = _zip_entries(data)
+        try:
+            with zipfile.ZipFile(BytesIO(data)) as archive:
+                entries = [(entry.filename, entry.file_size) for entry in archive.infolist()]
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error):
+            raise MalformedDocumentError(
+                "The zip file is damaged, or was cut off: it has no complete list of its files."
+            ) from None
         sections, warnings = read_embedded(_documents(data), request)
         if sections:
             head = f"Archive ({kind}, {len(data):,} bytes). The documents in it follow the list of its files."
-            warnings += _warn_of_unread(entries or [])
+            warnings += _warn_of_unread(entries)
     else:
         content = _decompress(data, kind)
         entries = _tar_entries(content)
         if entries is None and content:
-            return ParsedDocument("archive", f"{head}\n\n{_describe_single_file(data, content)}")
-    if entries is None and kind == "zip":
-        raise MalformedDocumentError("The zip file is damaged, or was cut off: it has no complete list of its files.")
+            gzip_name = _GZIP_NAME.match(data)
+            name = f" {clean_line(gzip_name[1].decode('latin-1'), _MAX_NAME_CHARS)}" if gzip_name else ""
+            at_least = "at least " if len(content) >= _MAX_INFLATED_BYTES else ""
+            text = f"{head}\n\nIt holds one file{name} of {at_least}{len(content):,} bytes."
+            return ParsedDocument("archive", text)
     if entries is None:
         return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here: unpack it first.")
     rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:_MAX_LISTED]]
@@ -106,14 +115,6 @@ def _warn_of_unread(entries: list[tuple[str, int]]) -> tuple[str, ...]:
     return (f"{len(unread):,} of {len(names):,} files are listed but not read, such as {first}: unpack them first.",)
 
 
-def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            return [(entry.filename, entry.file_size) for entry in archive.infolist()]
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error):
-        return None
-
-
 def _tar_entries(content: bytes) -> list[tuple[str, int]] | None:
     if content[257:262] != b"ustar":
         return None
@@ -126,26 +127,17 @@ def _tar_entries(content: bytes) -> list[tuple[str, int]] | None:
     return entries
 
 
-def _describe_single_file(data: bytes, content: bytes) -> str:
-    gzip_name = _GZIP_NAME.match(data)
-    name = f" {clean_line(gzip_name[1].decode('latin-1'), _MAX_NAME_CHARS)}" if gzip_name else ""
-    at_least = "at least " if len(content) >= _MAX_INFLATED_BYTES else ""
-    return f"It holds one file{name} of {at_least}{len(content):,} bytes."
-
-
 def _decompress(data: bytes, kind: str) -> bytes:
     """Return the first decompressed bytes; empty if the data are damaged or of another compression."""
     if kind == "tar":
         return data
-    try:
+    with contextlib.suppress(zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
         if kind == "gzip":
             return zlib.decompressobj(wbits=31).decompress(data, _MAX_INFLATED_BYTES)
         if kind == "bzip2":
             return bz2.BZ2Decompressor().decompress(data, _MAX_INFLATED_BYTES)
         if kind == "xz":
             return lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES).decompress(data, _MAX_INFLATED_BYTES)
-    except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
-        pass
     return b""
 
 

@@ -40,7 +40,7 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
         parse_request = ParseRequest(**{**request, "pages": tuple(request["pages"])})
         if parse_request.picture_of:
             renderer = importlib.import_module(_RENDERER)
-            renderer.warm_up()
+            warm_up()
             confine()
             return {"picture": renderer.render_page(data, parse_request)}
         _load_reader(data, parse_request)

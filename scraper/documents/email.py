@@ -145,9 +145,12 @@ class _Mail:
         data = payload if isinstance(payload, bytes) else b""
         is_file = part.get_content_disposition() == "attachment" or (name and not is_body)
         if media_type in _BODY_TYPES and not (is_file and depth):
-            text = _decode_body(data, str(part.get("Content-Type", "text/plain")))
+            content_type = str(part.get("Content-Type", "text/plain"))
+            is_utf7 = "utf-7" in content_type.lower()  # Browsers refuse it.
+            text = data.decode("utf-7", "replace") if is_utf7 else decode(data, content_type).replace("\r\n", "\n")
             return convert_html(text) if media_type == "text/html" else text.strip()
-        self._add_file(name or f"attached {media_type}", data, media_type)
+        if data not in (file.data for file in self.files):
+            self.files.append(EmbeddedFile(name or f"attached {media_type}", data, media_type))
         return ""
 
     def _read_parts(self, part: Message, media_type: str, depth: int) -> str:
@@ -166,32 +169,19 @@ class _Mail:
         inner = next(_children(part), None)
         if inner is None or not inner.keys():  # Base64, which RFC 2046 forbids here.
             encoded = str(part.get_payload() if inner is None else inner.get_payload())
-            inner = message_from_bytes(_decode_base64(encoded), policy=_Policy())
+            try:
+                decoded = binascii.a2b_base64(encoded.encode("ascii", "ignore"))
+            except binascii.Error:
+                decoded = encoded.encode()
+            inner = message_from_bytes(decoded, policy=_Policy())
         title = name or _header(inner, "Subject") or "attached mail"
         text = self.read(inner, depth + 1)
         return "\n\n".join(filter(None, (f"## {title}", _format_headers(inner), text)))
-
-    def _add_file(self, name: str, data: bytes, media_type: str) -> None:
-        if data not in (file.data for file in self.files):
-            self.files.append(EmbeddedFile(name, data, media_type))
 
 
 def _children(part: Message) -> Iterator[Message]:
     payload = part.get_payload()
     return (one for one in (payload if isinstance(payload, list) else ()) if isinstance(one, Message))
-
-
-def _decode_base64(text: str) -> bytes:
-    try:
-        return binascii.a2b_base64(text.encode("ascii", "ignore"))
-    except binascii.Error:
-        return text.encode()
-
-
-def _decode_body(data: bytes, content_type: str) -> str:
-    if "utf-7" in content_type.lower():  # Browsers refuse it.
-        return data.decode("utf-7", "replace")
-    return decode(data, content_type).replace("\r\n", "\n")
 
 
 def _repair(part: Message) -> Message:

@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
@@ -23,6 +24,7 @@ from scraper.html.dom.xpath import Element, text_of
 from scraper.values.text import format_clock
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
+_NUMBER = re.compile(r"[-\d.]+(?!%)")
 _MAX_SVG_TEXTS = 300
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
@@ -36,15 +38,11 @@ def read_image(data: bytes, request: ParseRequest) -> ParsedDocument:
         kind, size = "damaged", None
     shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
     line = f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."
-    text = _read_drawing(data) if kind == "SVG" else ""
+    text = ""
+    if kind == "SVG":
+        with contextlib.suppress(MalformedDocumentError):
+            text = svg_text(parse_xml(data, "SVG", recover=True))
     return ParsedDocument("image", f"{line}\n\n{text}".strip())
-
-
-def _read_drawing(data: bytes) -> str:
-    try:
-        return svg_text(parse_xml(data, "SVG", recover=True))
-    except MalformedDocumentError:
-        return ""
 
 
 def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
@@ -63,12 +61,13 @@ def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
     if data.startswith((b"II*\0", b"MM\0*")):
         return "TIFF", None
     if data[4:8] == b"ftyp":
-        return ("AVIF" if data[8:11] == b"avi" else "HEIC"), _boxed_size(data)
+        at = data.find(b"ispe", 0, 65_536)
+        size = None if at < 0 else struct.unpack(">II", data[at + 8 : at + 16])
+        return ("AVIF" if data[8:11] == b"avi" else "HEIC"), size
     if data.startswith(b"\0\0\1\0"):
         return "icon", (data[6] or 256, data[7] or 256)
     if data.startswith(b"8BPS"):
-        height, width = struct.unpack(">II", data[14:22])
-        return "Photoshop", (width, height)
+        return "Photoshop", struct.unpack(">II", data[14:22])[::-1]
     return ("SVG", _svg_size(data)) if b"<svg" in data[:4_096] else ("of an unknown type", None)
 
 
@@ -101,18 +100,13 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
     return None
 
 
-def _boxed_size(data: bytes) -> tuple[int, int] | None:
-    at = data.find(b"ispe", 0, 65_536)
-    return None if at < 0 else struct.unpack(">II", data[at + 8 : at + 16])
-
-
 def _svg_size(data: bytes) -> tuple[int, int] | None:
     declared = dict(_LENGTH.findall(data[:4_096].decode("utf-8", "replace")))
-    numbers = [re.match(r"[\d.]+(?!%)", declared.get(name, "")) for name in ("width", "height")]
-    if all(numbers):
-        return round(float(numbers[0][0])), round(float(numbers[1][0]))  # type: ignore[index]
-    box = re.findall(r"[-\d.]+", declared.get("viewBox", ""))
-    return (round(float(box[2])), round(float(box[3]))) if len(box) == 4 else None
+    sides = [_NUMBER.match(declared.get(name, "")) for name in ("width", "height")]
+    found = [side[0] for side in sides if side and not side[0].startswith("-")]
+    if len(found) < 2:
+        found = _NUMBER.findall(declared.get("viewBox", ""))[2:]
+    return (round(float(found[0])), round(float(found[1]))) if len(found) == 2 else None
 
 
 def svg_text(drawing: Element) -> str:
@@ -188,15 +182,11 @@ def read_watch_page(page: str) -> Video | None:
 
 def _choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the track in the language that is spoken, written by people if there is one; else the first track."""
-    usable = [track for track in tracks if _is_youtube(str(track.get("baseUrl", "")))]
+    urls = [(urlsplit(str(track.get("baseUrl", ""))), track) for track in tracks]
+    usable = [track for url, track in urls if url.scheme == "https" and url.hostname in _HOSTS]
     spoken = next((track["languageCode"] for track in usable if track.get("kind") == "asr"), None)
     in_language = [track for track in usable if track.get("languageCode") == spoken]
     return min(in_language or usable, key=lambda track: track.get("kind") == "asr", default=None)
-
-
-def _is_youtube(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" and parts.hostname in _HOSTS
 
 
 def _label(value: object) -> str:
@@ -214,7 +204,7 @@ def read_transcript(data: bytes, request: ParseRequest) -> ParsedDocument:
     began = 0.0
     for line in _LINE.finditer(source):
         text = " ".join(_TAG.sub("", html.unescape(html.unescape(line[2]))).split())
-        start = _seconds(line[1])
+        start = min(float(line[1]), _MAX_S) if _SECONDS.fullmatch(line[1]) else 0.0
         if not text:
             continue
         since = start - began
@@ -230,7 +220,3 @@ def read_transcript(data: bytes, request: ParseRequest) -> ParsedDocument:
     if not paragraphs:
         raise NoContentError("The transcript contains no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("transcript", "\n\n".join(paragraphs), warnings=warnings)
-
-
-def _seconds(value: str) -> float:
-    return min(float(value), _MAX_S) if _SECONDS.fullmatch(value) else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,10 @@ def format_chart(parts: ZipParts, name: str) -> str:
         return title
     kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _KIND.search(str(plot.tag))))
     axes = [axis for axis in root.iter(C + "*") if str(axis.tag).endswith("Ax")]
-    category_axis = next(filter(_is_category_axis, axes), None)
+    # That of categories or dates, or the horizontal one of two axes of values.
+    across = (axis for axis in axes if axis.tag in (C + "catAx", C + "dateAx")
+              or any(axis.find(f"{C}axPos[@val='{side}']") is not None for side in "bt"))  # fmt: skip
+    category_axis = next(across, None)
     heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
     series = [one for plot in plots for one in plot.findall(C + "ser")]
     tables = list(_tables(series, _title(category_axis)))
@@ -83,33 +87,24 @@ def format_diagram(parts: ZipParts, name: str) -> str:
     return "\n".join(lines)
 
 
-def _is_category_axis(axis: Element) -> bool:
-    """Return True for an axis of categories or dates, and for the horizontal one of two axes of values."""
-    position = axis.find(C + "axPos")
-    return str(axis.tag) in (C + "catAx", C + "dateAx") or (position is not None and position.get("val") in ("b", "t"))
-
-
 def _title(element: Element | None) -> str:
     return "" if element is None else " ".join(join_texts(element.find(C + "title"), A + "t").split())
 
 
 def _tables(series: Sequence[Element], category_title: str) -> Iterator[str]:
-    """Yield a table for each group of series with the same categories."""
-    columns = [(_points(one, "cat", "xVal"), column) for one in series for column in _columns(one)]
+    """Yield a table for each group of series with the same categories, with the sizes of their bubbles."""
+    columns: list[tuple[dict[int, str], str, dict[int, str]]] = []
+    for one in series:
+        labels, name = _points(one, "cat", "xVal"), _name(one)
+        columns.append((labels, name, _points(one, "val", "yVal")))
+        if sizes := _points(one, "bubbleSize"):
+            columns.append((labels, f"{name} (size)".strip(), sizes))
     for labels, group in groupby(columns, key=itemgetter(0)):
-        found = [column for _, column in group]
-        indexes = sorted(set(labels).union(*(values for _, values in found)))[:_MAX_POINTS]
+        found = list(group)
+        indexes = sorted(set(labels).union(*(values for _, _, values in found)))[:_MAX_POINTS]
         if indexes:
-            rows = [[labels.get(index, ""), *(values.get(index, "") for _, values in found)] for index in indexes]
-            yield pipe_table([[category_title, *(name for name, _ in found)], *rows])
-
-
-def _columns(series: Element) -> Iterator[tuple[str, dict[int, str]]]:
-    """Yield the name and the values of a series, and the sizes of its bubbles."""
-    name = _name(series)
-    yield name, _points(series, "val", "yVal")
-    if sizes := _points(series, "bubbleSize"):
-        yield f"{name} (size)".strip(), sizes
+            rows = [[labels.get(index, ""), *(values.get(index, "") for _, _, values in found)] for index in indexes]
+            yield pipe_table([[category_title, *(name for _, name, _ in found)], *rows])
 
 
 def _name(series: Element) -> str:
@@ -129,9 +124,12 @@ def _points(series: Element, *names: str) -> dict[int, str]:
 def _level_points(level: Element) -> dict[int, str]:
     found = {}
     for position, point in enumerate(level.iter(C + "pt")):
-        index = str(point.get("idx", position))
-        if index.isdecimal() and (text := point.findtext(C + "v")) is not None:
-            found[int(index)] = _format_number(text)
+        index, text = str(point.get("idx", position)), point.findtext(C + "v")
+        if index.isdecimal() and text is not None:
+            with contextlib.suppress(ValueError):
+                if (value := float(text)).is_integer() and abs(value) < 1e15:
+                    text = str(int(value))
+            found[int(index)] = text
     return found
 
 
@@ -145,11 +143,3 @@ def _join_levels(levels: Sequence[Mapping[int, str]]) -> dict[int, str]:
         if index in inner:
             joined[index] = ", ".join(filter(None, (*current, inner[index])))
     return joined
-
-
-def _format_number(number: str) -> str:
-    try:
-        value = float(number)
-    except ValueError:
-        return number
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else number

@@ -82,7 +82,10 @@ class _Message:
     def markdown(self, files: list[EmbeddedFile], request: ParseRequest, depth: int = 0) -> str:
         """Return headers, text and attached messages; append the other attachments to `files`."""
         headers = [f"{name}: {text}  " for name, number in _HEADERS if (text := self.text(number))]
-        headers += (f"{name}: {time}  " for name, number in _TIMES if (time := self._time(number)))
+        for name, number in _TIMES:
+            ticks = self._numbers.get((self._own_numbers.get(number, number), _TIME), 0)
+            if 0 < ticks < 1 << 61:
+                headers.append(f"{name}: {_EPOCH + timedelta(microseconds=ticks // 10):%Y-%m-%d %H:%M} UTC  ")
         headers += [f"Location: {place}  "] if (place := self.text(_LOCATION)) else []
         body = self._body(request)
         self.has_text = bool(body)
@@ -110,11 +113,6 @@ class _Message:
             return "\n\n".join(texts) if texts else rtf_reader.read(rtf, request).markdown if rtf else ""
         except ScraperError as error:
             return f"(The text of the message is not read: {error})"
-
-    def _time(self, number: int) -> str:
-        """Return a time; empty if unknown."""
-        ticks = self._numbers.get((self._own_numbers.get(number, number), _TIME), 0)
-        return f"{_EPOCH + timedelta(microseconds=ticks // 10):%Y-%m-%d %H:%M} UTC" if 0 < ticks < 1 << 61 else ""
 
 
 _DICTIONARY = (

@@ -6,32 +6,29 @@ import codecs
 import contextlib
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import (
     HEADING_STYLE,
     MONOSPACED_FONT,
+    REPEATED_CHARS,
     ReviewComments,
     apply_format,
     html_to_markdown,
 )
-from scraper.documents.rtf_parts import (
-    CHARACTERS,
-    CHARSETS,
-    DESTINATIONS,
-    MARGINS,
-    SKIPPED_DESTINATIONS,
-    TITLE_LEVEL,
-    TRANSPARENT,
-    RtfBlockWriter,
-    RtfParagraph,
-    RtfTableColumn,
-    RtfToken,
-    tokenize,
-)
 from scraper.errors import MalformedDocumentError
 
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # Control word and its number.
+    rb"|\\'([0-9a-fA-F]{2})"  # Byte of text.
+    rb"|\\(.)"  # Control symbol.
+    rb"|([{}])"
+    rb"|([^\\{}\r\n]+)"
+    rb"|[\r\n]+|\\",
+    re.DOTALL,
+)
 _MAX_BYTES = 50_000_000
 """Bytes of a file that are read."""
 _MAX_DEPTH = 2_000
@@ -54,6 +51,51 @@ _NUMBERS = {"s": ("style", 0, 1 << 31), "ilvl": ("level", 0, 8), "uc": ("fallbac
 _RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
+_DESTINATIONS = {
+    "fonttbl": "fonts", "stylesheet": "styles", "title": "title", "author": "author",
+    "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",
+    "annotation": "comment", "atnauthor": "commentator", "shptxt": "box", "info": "info",
+}  # fmt: skip
+"""Destinations whose text is used, and the names that the reader gives to them."""
+
+_SKIPPED_DESTINATIONS = frozenset(
+    "colortbl pict object objdata themedata colorschememapping datastore latentstyles generator listtable "
+    "listoverridetable rsidtbl revtbl bkmkstart bkmkend nonshppict shppict sp sn sv xmlnstbl filetbl atnid atndate "
+    "atnref atntime atnparent atrfstart atrfend do private1 template operator subject keywords comment doccomm "
+    "company category manager hlinkbase shprslt nonesttables tc xe rxe ftnsep ftnsepc aftnsep aftnsepc ftncn aftncn "
+    "ud panose falt fname mmathPr pgdsctbl userprops blipuid picprop wgrffmtfilter".split()
+)
+"""Destinations without document text: tables of the file, pictures, private data of programs."""
+_MARGINS = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
+"""Destinations of page headers and footers."""
+
+_TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
+"""Optional destinations whose text belongs to the document."""
+
+_CHARSETS = {
+    77: "mac_roman", 128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253",
+    162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
+    238: "cp1250",
+}  # fmt: skip
+"""Encodings by the font's `fcharset` number; 0 is the encoding of the file."""
+
+_CHARACTERS = {
+    "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
+    "bullet": "•", "tab": " ", "emspace": " ", "enspace": " ", "qmspace": " ", "~": " ", "_": "-",
+    "\\": "\\", "{": "{", "}": "}",
+}  # fmt: skip
+"""Text of control words and symbols."""
+
+_TITLE_LEVEL = 0
+"""Level of the document's title; with a title, all headings are one level lower."""
+
+_COUNT = re.compile(r"(\d{1,6})[.)]?")
+_BULLET = re.compile(r"[\W_]|o", re.IGNORECASE)
+_TICKS = {"\u2610": " ", "\u2611": "x", "\u2612": "x", "\u2713": "x", "\u2714": "x"}
+_BLOCK_TAGS = ("<pre>", "<table>", "<ul>", "<ol>")
+_MAX_LEVEL = 6
+
+
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the text of a file; that of page headers and footers if there is no other.
 
@@ -62,19 +104,149 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
-    for omitted in (MARGINS, frozenset[str]()):
+    for omitted in (_MARGINS, frozenset[str]()):
         reader = _Reader(omitted)
-        for token in tokenize(data[:_MAX_BYTES]):
-            reader.process(token)
-            if reader.size > MAX_CHARACTERS:
-                break
+        reader.process(data[:_MAX_BYTES])
         if text := reader.comments.insert(html_to_markdown(reader.html(), request.url)):
             break
     return ParsedDocument("rtf", text, title=reader.property("title"), author=reader.property("author"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """One paragraph: its text as HTML, and its type."""
+
+    text: str
+    heading: int | None = None
+    """Heading level from 1, or `_TITLE_LEVEL`; None for other paragraphs."""
+    label: str = ""
+    """Bullet or number of a list item."""
+    is_item: bool = False
+    level: int = 0
+    """Nesting depth of a list item, from 0."""
+
+
 @dataclass(slots=True)
-class RtfTextFormat:
+class _BlockWriter:
+    """HTML writer that collects the paragraphs, lines of code and table rows of an RTF document."""
+
+    _done: list[tuple[int | None, str]] = field(default_factory=list)
+    """Blocks; headings with their levels."""
+    _code: list[str] = field(default_factory=list)
+    _items: list[_Paragraph] = field(default_factory=list)
+    _cell: list[str] = field(default_factory=list)
+    _row: list[str] = field(default_factory=list)
+    _rows: list[list[str]] = field(default_factory=list)
+
+    def add(self, paragraph: _Paragraph, *, in_table: bool) -> None:
+        """Add a paragraph to the current cell with `in_table`, else to the document."""
+        if in_table:
+            if paragraph.text:
+                bullet = f"{html.escape(paragraph.label)} " if paragraph.is_item and paragraph.label else ""
+                self._cell.append(f"<p>{bullet}{paragraph.text}</p>")
+            return
+        self._end_table()
+        if not paragraph.text:
+            return
+        self._end_code()
+        if paragraph.is_item:
+            self._items.append(paragraph)
+            return
+        self._end_list()
+        self._done.append((paragraph.heading, paragraph.text))
+
+    def add_code(self, line: str) -> None:
+        """Add a line of code."""
+        self._end_table()
+        self._end_list()
+        self._code.append(line.rstrip())
+
+    def end_cell(self) -> None:
+        """End a cell: it contains the blocks since the last cell."""
+        self._row.append("".join(self._cell))
+        self._cell = []
+
+    def end_row(self, columns: Sequence[str]) -> None:
+        """End a row of the cells since the last one; those merged to the `left` or `above` repeat short texts."""
+        above = self._rows[-1] if self._rows else []
+        for at, merged in enumerate(columns[: len(self._row)]):
+            cells = self._row[at - 1 : at] if merged == "left" else above[at : at + 1] if merged else []
+            if cells and not self._row[at] and len(cells[0]) <= REPEATED_CHARS:
+                self._row[at] = cells[0]
+        if self._row:
+            self._rows.append(self._row)
+        self._row = []
+
+    def html(self) -> str:
+        """Return all blocks as HTML."""
+        if self._cell:
+            self.end_cell()
+        self.end_row(())
+        self._end_table()
+        self._end_list()
+        self._end_code()
+        lower = int(any(level == _TITLE_LEVEL for level, _ in self._done))
+        written = []
+        for level, text in self._done:
+            if level is None:
+                written.append(text if text.startswith(_BLOCK_TAGS) else f"<p>{text}</p>")
+            else:
+                tag = f"h{1 if level == _TITLE_LEVEL else max(1, min(_MAX_LEVEL, level + lower))}"
+                written.append(f"<{tag}>{text}</{tag}>")
+        return "".join(written)
+
+    def _end_code(self) -> None:
+        if self._code:
+            self._done.append((None, f"<pre>{html.escape(chr(10).join(self._code))}</pre>"))
+            self._code = []
+
+    def _end_list(self) -> None:
+        if self._items:
+            self._done.append((None, _write_list(self._items)))
+            self._items = []
+
+    def _end_table(self) -> None:
+        if not self._rows:
+            return
+        self._end_code()
+        self._end_list()
+        has_header = max(map(len, self._rows)) > 1
+        lines = []
+        for at, row in enumerate(self._rows):
+            tag = "th" if has_header and not at else "td"
+            lines.append("<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in row) + "</tr>")
+        self._done.append((None, f"<table>{''.join(lines)}</table>"))
+        self._rows = []
+
+
+def _write_list(items: Sequence[_Paragraph]) -> str:
+    written: list[str] = []
+    open_tags: list[tuple[int, str]] = []
+    for item in items:
+        count = _COUNT.fullmatch(item.label)
+        tag = "ol" if count else "ul"
+        while open_tags and (
+            open_tags[-1][0] > item.level or (open_tags[-1][0] == item.level and open_tags[-1][1] != tag)
+        ):
+            written.append(f"</li></{open_tags.pop()[1]}>")
+        if open_tags and open_tags[-1][0] == item.level:
+            written.append("</li>")
+        else:
+            written.append(f"<{tag}>")
+            open_tags.append((item.level, tag))
+        label = ""  # Markdown has no mark for it.
+        if item.label in _TICKS:
+            label = f"[{_TICKS[item.label]}] "
+        elif item.label and not count and not _BULLET.fullmatch(item.label):
+            label = f"{html.escape(item.label)} "
+        value = f' value="{count[1]}"' if count else ""
+        written.append(f"<li{value}><p>{label}{item.text}</p>")
+    written += [f"</li></{tag}>" for _, tag in reversed(open_tags)]
+    return "".join(written)
+
+
+@dataclass(slots=True)
+class _TextFormat:
     """Formatting state of text; each group inherits that of the surrounding group."""
 
     destination: str = "text"
@@ -118,7 +290,7 @@ class RtfTextFormat:
 class _Text:
     """One text under construction: the document's, a note's or a comment's."""
 
-    paragraphs: RtfBlockWriter = field(default_factory=RtfBlockWriter)
+    paragraphs: _BlockWriter = field(default_factory=_BlockWriter)
     pieces: list[str] = field(default_factory=list)
     label: str = ""
     mono: bool = True
@@ -129,11 +301,11 @@ class _Reader:
     """Interpreter of control words, whose effects end with their group."""
 
     def __init__(self, omitted: frozenset[str]) -> None:
-        self._skipped = SKIPPED_DESTINATIONS | omitted
+        self._skipped = _SKIPPED_DESTINATIONS | omitted
         self.comments = ReviewComments()
         self.size = 0
-        self._format = RtfTextFormat()
-        self._stack: list[RtfTextFormat] = []
+        self._format = _TextFormat()
+        self._stack: list[_TextFormat] = []
         self._excess_depth = 0
         self._texts = [_Text()]
         self._bytes = b""
@@ -150,8 +322,8 @@ class _Reader:
         self._font_names: dict[int, list[str]] = {}
         self._font = 0
         self._styles: dict[int, list[str]] = {}
-        self._columns: list[RtfTableColumn] = []
-        self._column = RtfTableColumn()
+        self._columns: list[str] = []
+        self._column = ""
 
     def property(self, name: str) -> str | None:
         """Return a document property, such as the title."""
@@ -165,22 +337,32 @@ class _Reader:
         notes = f"<ol>{''.join(self._notes)}</ol>" if self._notes else ""
         return self._texts[0].paragraphs.html() + notes
 
-    def process(self, token: RtfToken) -> None:
-        """Process the next token."""
-        if token.text:
-            if self._format.destination != "skip":
-                self._is_group_start = self._is_optional = False
-                skipped = min(self._skip, len(token.text))
-                self._skip -= skipped
-                self._bytes += token.text[skipped:]
-            return
-        self._flush()
-        if token.brace == b"{":
-            self._open_group()
-        elif token.brace == b"}":
-            self._close_group()
-        elif token.word:
-            self._process_word(token.word, token.number)
+    def process(self, data: bytes) -> None:
+        """Process a file, as far as its text is within the limit; skip binary data of pictures."""
+        at = 0
+        while self.size <= MAX_CHARACTERS and (match := _TOKEN.match(data, at)) is not None:
+            at = match.end()
+            word, number, byte, symbol, brace, text = match.groups()
+            if byte is not None or text is not None:
+                self._add_bytes(text or bytes([int(byte, 16)]))
+            elif word == b"bin" and number is not None:
+                at += max(0, int(number))
+            elif brace is not None:
+                self._flush()
+                if brace == b"{":
+                    self._open_group()
+                else:
+                    self._close_group()
+            elif word or symbol:
+                self._flush()
+                self._process_word((word or symbol).decode("latin-1"), int(number) if number else None)
+
+    def _add_bytes(self, text: bytes) -> None:
+        if self._format.destination != "skip":
+            self._is_group_start = self._is_optional = False
+            skipped = min(self._skip, len(text))
+            self._skip -= skipped
+            self._bytes += text[skipped:]
 
     # Groups
 
@@ -245,14 +427,14 @@ class _Reader:
         is_optional, self._is_optional = self._is_optional, False
         if self._format.destination == "skip":
             return
-        if is_group_start and word in DESTINATIONS:
-            self._begin_destination(DESTINATIONS[word])
-        elif is_group_start and (word in self._skipped or (is_optional and word not in TRANSPARENT)):
+        if is_group_start and word in _DESTINATIONS:
+            self._begin_destination(_DESTINATIONS[word])
+        elif is_group_start and (word in self._skipped or (is_optional and word not in _TRANSPARENT)):
             self._format.destination = "skip"
         elif word == "u" and number is not None:
             self._add_unicode(number)
-        elif word in CHARACTERS:
-            self._add_text(CHARACTERS[word])
+        elif word in _CHARACTERS:
+            self._add_text(_CHARACTERS[word])
         else:
             self._execute(word, number)
 
@@ -268,23 +450,21 @@ class _Reader:
             case "row":
                 self._texts[-1].paragraphs.end_row(self._columns)
             case "trowd":
-                self._columns, self._column = [], RtfTableColumn()
+                self._columns, self._column = [], ""
             case "cellx":
                 if len(self._columns) < _MAX_COLUMNS:
                     self._columns.append(self._column)
-                self._column = RtfTableColumn()
-            case "clmrg":
-                self._column = RtfTableColumn(is_merged_left=True)
-            case "clvmrg":
-                self._column = RtfTableColumn(is_merged_above=True)
+                self._column = ""
+            case "clmrg" | "clvmrg":
+                self._column = "left" if word == "clmrg" else "above"
             case "line" | "nestcell":
                 if self._format.destination in _SHOWN and not self._format.hidden:
                     self._emit("<br>")
             case "f":
                 self._set_font(number or 0)
             case "fcharset":
-                if number in CHARSETS:
-                    self._font_encodings[self._font] = CHARSETS[number]
+                if number in _CHARSETS:
+                    self._font_encodings[self._font] = _CHARSETS[number]
             case "ansicpg":
                 with contextlib.suppress(LookupError):
                     self._encoding = self._format.encoding = codecs.lookup(
@@ -357,12 +537,12 @@ class _Reader:
         style_name = "".join(self._styles.get(style.style, ())).strip(" ;")
         named = HEADING_STYLE.search(style_name)
         heading = int(named[1]) if named else None if style.outline is None else style.outline + 1
-        heading = TITLE_LEVEL if style_name.lower() == "title" else heading
+        heading = _TITLE_LEVEL if style_name.lower() == "title" else heading
         if heading is not None:
             content = content.replace("<b>", "").replace("</b>", "")
             if any(character.isalnum() or character == "_" for character in label):
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
         if bullet := None if label or style.in_table else _TYPED_BULLET.match(content):
             content, label = content[bullet.end() :], bullet[1]
-        paragraph = RtfParagraph(content, heading, label, bool(label) and heading is None, style.level)
+        paragraph = _Paragraph(content, heading, label, bool(label) and heading is None, style.level)
         text.paragraphs.add(paragraph, in_table=style.in_table)

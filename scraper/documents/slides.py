@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from lxml import etree
 from pptx import Presentation
@@ -40,15 +42,6 @@ _LAST = 1 << 40
 _MAX_NAME_CHARS, _MAX_COMMENT_CHARS = 100, 4_000
 
 
-class _Box(NamedTuple):
-    """Place of a shape, in the order of reading; all lengths in English Metric Units."""
-
-    is_text: bool
-    top: int
-    left: int
-    height: int
-
-
 _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
 """Errors that python-pptx raises for damaged files."""
 
@@ -61,14 +54,21 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         ContentTooLargeError: It decompresses to more than the limit.
     """
     parts = ZipParts(data)
+    # Without pictures and other files, which python-pptx would read.
+    files = {name: parts.read(name) if name.endswith((".xml", ".rels")) else b"" for name in parts.names}
+    for name, xml in files.items():
+        if name.startswith("ppt/slides/") and (b"AlternateContent" in xml or b"oMath" in xml):
+            files[name] = _simplify(parse_xml(xml, name))
     try:
-        presentation = Presentation(io.BytesIO(_rewrite(parts)))
+        presentation = Presentation(io.BytesIO(write_zip(files)))
         slides = list(presentation.slides)
         properties = presentation.core_properties
         title, author = properties.title or None, properties.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_PPTX_ERRORS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
-    authors = _read_authors(parts)
+    roots = (parts.xml_or_none(name) for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"))
+    people = (author for root in roots if root is not None for author in root)
+    authors = {str(one.get("id")): clean_line(str(one.get("name", "")), _MAX_NAME_CHARS) for one in people}
     warnings = [f"Only the first {MAX_SLIDES:,} slides are shown."] if len(slides) > MAX_SLIDES else []
     shown: set[str] = set()
     texts = []
@@ -79,16 +79,6 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
             warnings.append(f"Slide {number} is damaged: its text is not in order.")
     pages = len(slides)
     return ParsedDocument("pptx", join_pages(texts), title=title, author=author, pages=pages, warnings=tuple(warnings))
-
-
-def _rewrite(parts: ZipParts) -> bytes:
-    """Return the file without pictures and other files, which python-pptx would read, and with formulas as text."""
-    files = {}
-    for name in parts.names:
-        files[name] = parts.read(name) if name.endswith((".xml", ".rels")) else b""
-        if name.startswith("ppt/slides/") and any(mark in files[name] for mark in (b"AlternateContent", b"oMath")):
-            files[name] = _simplify(parse_xml(files[name], name))
-    return write_zip(files)
 
 
 def _simplify(root: Any) -> bytes:
@@ -125,43 +115,29 @@ def _format_slide(slide: Any, parts: ZipParts) -> tuple[str, bool]:
     return "\n\n".join([*mark, *blocks]), True
 
 
-def _read_notes(slide: Any) -> str:
-    try:
-        frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    except _PPTX_ERRORS:
-        return ""
-    notes = frame.text.strip() if frame is not None else ""
-    return f"Notes: {notes}" if notes else ""
-
-
 def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping[str, str], shown: set[str]) -> str:
     """Add content that python-pptx does not read: unknown shapes, notes, comments; each repeated footer once.
 
     `shown` collects the lines added to earlier slides.
     """
-    part = str(slide.part.partname).lstrip("/")
-    lines = list(_paragraph_texts(slide._element))
+    # Fields such as the slide number are no runs.
+    lines = [
+        "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
+        for paragraph in slide._element.iter(A + "p")
+    ]
     letters = count_letters("\n".join(lines))
     lost = find_lost_letters(letters, markdown)
     missing = find_missing_lines(lines, markdown, lost, WHOLE_LINES) if is_incomplete(lost, letters) else []
     added = [line for line in dict.fromkeys(missing) if line not in shown]
     shown.update(added)
+    notes = ""
+    with contextlib.suppress(*_PPTX_ERRORS):
+        frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+        notes = frame.text.strip() if frame is not None else ""
+    part = str(slide.part.partname).lstrip("/")
     comments = (comment for name in find_related_parts(parts, part, "comments")
                 for comment in _format_comments(parts.xml_or_none(name), authors))  # fmt: skip
-    return "\n\n".join(filter(None, (markdown, *added, _read_notes(slide), *comments)))
-
-
-def _paragraph_texts(root: Any) -> Iterator[str]:
-    """Yield the text of paragraphs, without fields such as the slide number."""
-    for paragraph in root.iter(A + "p"):
-        yield "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
-
-
-def _read_authors(parts: ZipParts) -> dict[str, str]:
-    """Return the names of the authors of comments, by number or ID."""
-    roots = (parts.xml_or_none(name) for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"))
-    found = (author for root in roots if root is not None for author in root)
-    return {str(author.get("id")): clean_line(str(author.get("name", "")), _MAX_NAME_CHARS) for author in found}
+    return "\n\n".join(filter(None, (markdown, *added, notes and f"Notes: {notes}", *comments)))
 
 
 def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
@@ -180,7 +156,7 @@ def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
 
 def _flatten_groups(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
     """Yield shapes from top to bottom, those of a group in its place, by its own coordinates."""
-    for shape in _in_order([(shape, _box(shape)) for shape in shapes]):
+    for shape in _in_order([(shape, _place(shape)) for shape in shapes]):
         try:
             is_group = shape.shape_type == MSO_SHAPE_TYPE.GROUP
         except _PPTX_ERRORS:  # A type of shape that python-pptx does not support.
@@ -191,26 +167,28 @@ def _flatten_groups(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
             yield shape
 
 
-def _in_order(shapes: list[tuple[Any, _Box]]) -> Iterator[Any]:
+def _in_order(shapes: list[tuple[Any, tuple[bool, int, int, int]]]) -> Iterator[Any]:
     """Yield titles first, then shapes row by row; one belongs to a row if it begins in the upper half of both."""
-    row: list[tuple[Any, _Box]] = []
-    for shape, box in sorted(shapes, key=lambda pair: pair[1]):
-        first = row[0][1] if row else box
-        if box.is_text != first.is_text or box.top > first.top + min(box.height, first.height) // 2:
-            yield from (one for one, _ in sorted(row, key=lambda pair: pair[1].left))
+    row: list[tuple[int, Any]] = []
+    is_text, row_top, row_height = False, -_LAST, 0
+    for shape, (is_shape_text, top, left, height) in sorted(shapes, key=lambda pair: pair[1]):
+        if is_shape_text != is_text or top > row_top + min(height, row_height) // 2:
+            yield from (one for _, one in sorted(row, key=itemgetter(0)))
             row = []
-        row.append((shape, box))
-    yield from (one for one, _ in sorted(row, key=lambda pair: pair[1].left))
+        if not row:
+            is_text, row_top, row_height = is_shape_text, top, height
+        row.append((left, shape))
+    yield from (one for _, one in sorted(row, key=itemgetter(0)))
 
 
-def _box(shape: Any) -> _Box:
-    """Return the place of a shape; shapes without one come last."""
+def _place(shape: Any) -> tuple[bool, int, int, int]:
+    """Return False for a title, then top, left and height in English Metric Units; shapes without them come last."""
     try:
         top, left, height = shape.top, shape.left, shape.height
     except _PPTX_ERRORS:
         top = left = height = None
     top, left = (_LAST if value is None else value for value in (top, left))
-    return _Box(not _is_placeholder(shape, _TITLES), top, left, height or 0)
+    return not _is_placeholder(shape, _TITLES), top, left, height or 0
 
 
 def _is_placeholder(shape: Any, types: tuple[Any, ...]) -> bool:
@@ -225,9 +203,7 @@ def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> I
         if any(map(any, rows)):
             yield pipe_table(rows)
     elif getattr(shape, "has_chart", False):
-        text = format_chart(parts, str(shape.chart.part.partname).lstrip("/"))
-        if text:
-            yield text
+        yield from filter(None, [format_chart(parts, str(shape.chart.part.partname).lstrip("/"))])
     elif (diagram := next(shape._element.iter(DIAGRAM + "relIds"), None)) is not None:
         yield from filter(None, [format_diagram(parts, diagrams.get(diagram.get(R_DIAGRAM), ""))])
     elif shape.has_text_frame:
@@ -269,26 +245,17 @@ def _paragraph_text(paragraph: Any) -> str:
         label = " ".join(run.text.split())
         at = text.find(label, done) if label else -1
         if at >= 0:
-            link = write_link(label, _read_address(run))
+            link = label
+            with contextlib.suppress(*_PPTX_ERRORS):
+                link = write_link(label, str(run.hyperlink.address or ""))
             text, done = text[:at] + link + text[at + len(label) :], at + len(link)
     return text
 
 
-def _read_address(run: Any) -> str:
-    """Return the address of the link of a run; empty if it has none or the file is damaged."""
-    try:
-        return str(run.hyperlink.address or "")
-    except _PPTX_ERRORS:
-        return ""
-
-
 def _is_item(paragraph: Any, shape: Any) -> bool:
     """Return True if a paragraph has a bullet or number, its own or that of a slide body."""
-    if _has_property(paragraph, "buNone"):
-        return False
-    if any(_has_property(paragraph, name) for name in ("buChar", "buAutoNum", "buBlip")):
-        return True
-    return _is_placeholder(shape, _BODIES) and len(shape.text_frame.paragraphs) > 1
+    own = [name for name in ("buNone", "buChar", "buAutoNum", "buBlip") if _has_property(paragraph, name)]
+    return own[0] != "buNone" if own else _is_placeholder(shape, _BODIES) and len(shape.text_frame.paragraphs) > 1
 
 
 def _has_property(paragraph: Any, name: str) -> bool:

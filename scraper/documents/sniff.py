@@ -145,11 +145,21 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
         return DocumentKind.PDF
     if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
         return _detect_zip_kind(data)
-    if head.startswith(_OLE):
-        return _detect_ole_kind(data)
+    if head.startswith(_OLE):  # By the streams of its root; those of embedded files are in storages.
+        try:
+            streams = CompoundFile(data)
+        except MalformedDocumentError:
+            return DocumentKind.DAMAGED_OFFICE
+        return next((kind for name, kind in _OLE_STREAMS if name in streams), DocumentKind.BINARY)
     if head.startswith(b"{\\rtf"):
         return DocumentKind.RTF
-    return _detect_image_or_archive(data, head) or _detect_text_kind(data, head, media_type, name.lower())
+    is_boxed = head[4:8] == b"ftyp" and head[8:12] in _FTYP_IMAGES
+    is_webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
+    if is_boxed or is_webp or (head.startswith(_IMAGES) and _count_controls(head)):
+        return DocumentKind.IMAGE
+    if head.startswith(_ARCHIVES) or data[257:262] == b"ustar":
+        return DocumentKind.ARCHIVE
+    return _detect_text_kind(data, head, media_type, name.lower())
 
 
 def is_document(body: bytes, media_type: str) -> bool:
@@ -204,31 +214,14 @@ def _read_start(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
         return b""
 
 
-def _detect_ole_kind(data: bytes) -> DocumentKind:
-    """Return the format of an OLE compound file by the streams of its root; those of embedded files are in storages."""
-    try:
-        streams = CompoundFile(data)
-    except MalformedDocumentError:
-        return DocumentKind.DAMAGED_OFFICE
-    return next((kind for name, kind in _OLE_STREAMS if name in streams), DocumentKind.BINARY)
-
-
-def _detect_image_or_archive(data: bytes, head: bytes) -> DocumentKind | None:
-    is_boxed = head[4:8] == b"ftyp" and head[8:12] in _FTYP_IMAGES
-    is_webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
-    if is_boxed or is_webp or (head.startswith(_IMAGES) and _count_controls(head)):
-        return DocumentKind.IMAGE
-    if head.startswith(_ARCHIVES) or data[257:262] == b"ustar":
-        return DocumentKind.ARCHIVE
-    return None
-
-
 def _count_controls(head: bytes) -> int:
     return len(head) - len(head.translate(None, _CONTROLS))
 
 
 def _detect_text_kind(data: bytes, head: bytes, media_type: str, name: str) -> DocumentKind:
-    is_utf16 = head.startswith(_BYTE_ORDER_MARKS[:2]) or _is_utf16(head)
+    zeros = head.count(0)  # UTF-16 without a byte order mark has them as every other byte.
+    is_wide = zeros > len(head) // 3 and max(head[::2].count(0), head[1::2].count(0)) > zeros * 0.9
+    is_utf16 = head.startswith(_BYTE_ORDER_MARKS[:2]) or is_wide
     if not is_utf16 and _count_controls(head) > len(head) // 50:
         return DocumentKind.BINARY
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe").removeprefix(_BYTE_ORDER_MARKS[2]).lstrip()
@@ -253,12 +246,6 @@ def _is_email(plain: bytes, media_type: str, name: str) -> bool:
     is_declared = media_type.partition(";")[0] in _EMAIL_TYPES or name.endswith(_EMAIL_NAMES)
     found = {header.lower() for header in _HEADER_NAME.findall(block[1])} & _EMAIL_HEADERS
     return bool(found) and (is_declared or (len(found) > 1 and found != {b"date", b"subject"}))
-
-
-def _is_utf16(head: bytes) -> bool:
-    """Return True for UTF-16 without a byte order mark: every other byte is zero."""
-    zeros = head.count(0)
-    return zeros > len(head) // 3 and (head[::2].count(0) > zeros * 0.9 or head[1::2].count(0) > zeros * 0.9)
 
 
 def _detect_markup_kind(plain: bytes) -> DocumentKind:

@@ -51,7 +51,7 @@ from scraper.urls import host_of, parse_target, request_key
 from scraper.values.text import format_clock
 
 _DEFAULT_PAGES = 1_000
-"""Pages of a document read by default, the same number as `documents.pdf.liteparse_items.MAX_PAGES`."""
+"""Pages of a document read by default, the same number as `documents.pdf.liteparse_loader.MAX_PAGES`."""
 _WIRE_EXTRA_MB = 16
 """Megabytes that a response may have on the wire beyond the limit of its body."""
 

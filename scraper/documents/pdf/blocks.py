@@ -22,8 +22,6 @@ _SHORT = 0.75
 _INDENT = 0.9
 _LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
 """Leader dots before a page number."""
-_CAPITALS = re.compile(r"(?:[IVX]{1,5}|\d{1,2})\.\s+(?:[^\W\d_]++[\s,:&-]*+)++$")
-_MAX_CAPITALS = 100
 _ENDS = tuple('.!?:;"\u201d\u3002')
 
 
@@ -55,10 +53,6 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     above, step = group[-1], leading * row.size
     distance, is_far = row.y0 - above.y0, row.y0 - above.y0 > _LOOSE * step + 1.0
     text, first = text_of_row(row), text_of_row(group[0])
-    if _is_capital_heading(first):
-        return not text.isupper() or is_far
-    if _is_capital_heading(text):
-        return True
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
     if row.mono != above.mono or abs(row.size - above.size) > _LARGER or row.bold != above.bold or distance < 0:
@@ -79,11 +73,6 @@ def _is_indented(group: Sequence[LayoutRow], row: LayoutRow, left: float, *, end
     if in_list:
         return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
     return ended and row.x0 - group[-1].x0 > _INDENT * row.size and group[-1].x0 - left < 2
-
-
-def _is_capital_heading(text: str) -> bool:
-    """Return True for a section number and a title in capitals: journals set headings so in the size of their text."""
-    return text.isupper() and len(text) <= _MAX_CAPITALS and _CAPITALS.match(text) is not None
 
 
 def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
@@ -156,8 +145,6 @@ _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|char
 _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
 """A formula: no heading, though it is set larger than the text."""
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
-_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
-"""Section number and a short title, alone on a line."""
 _SENTENCE_ENDS = (".", ",", ";", ":")
 _PROSE = (BlockKind.TEXT, BlockKind.ITEM)
 
@@ -177,11 +164,8 @@ def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float
         return block
     if _is_large(block, body_size):
         return _as_heading(block, levels[block.size])
-    if _is_bold_heading(block, text, body_size) or _is_capital_heading(f"{block.label} {text}".strip()):
+    if _is_bold_heading(block, text, body_size):
         return _as_heading(block, below)
-    numbered = _SECTION.match(text)
-    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not text.endswith(_SENTENCE_ENDS):
-        return _as_heading(block, min(below + numbered[1].count(".") - 1, 6))
     return block
 
 
@@ -237,21 +221,6 @@ def join_paragraphs(flows: Iterable[list[LayoutBlock]]) -> list[LayoutBlock]:
             last = joined.pop()
             blocks = [replace(last, lines=last.lines + blocks[0].lines), *blocks[1:]]
         joined += blocks
-    return joined
-
-
-def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
-    """Join a word that a page break has split, on the page where it begins."""
-    joined = [list(blocks) for blocks in pages]
-    for above, below in pairwise(joined):
-        if not above or not below or not _is_unfinished(above[-1], below[0]):
-            continue
-        end = above[-1].lines[-1]
-        first, _, remainder = below[0].lines[0].partition(" ")
-        if not end.endswith(("-", "\u2010")) or not first[:1].islower():
-            continue
-        above[-1] = replace(above[-1], lines=(*above[-1].lines, first))
-        below[0] = replace(below[0], lines=(remainder, *below[0].lines[1:]))
     return joined
 
 

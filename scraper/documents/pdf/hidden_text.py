@@ -6,15 +6,13 @@ Hidden text may be an instruction to a model. The invisible text layer over the 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import nlargest
 from itertools import chain
 
-from scraper.documents.pdf import page_objects
-from scraper.documents.pdf.page_objects import IMAGE, OPAQUE, PATH, TEXT, WHITE, Box, Fill, PageObject, SimpleObject
-from scraper.documents.pdf.pdfium import pdfium
+from scraper.documents.pdf import pdfium as objects
+from scraper.documents.pdf.pdfium import IMAGE, OPAQUE, PATH, TEXT, WHITE, Box, Fill, PageObject, pdfium
 from scraper.documents.pdf.rendering import PagePixels, find_invisible
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
@@ -45,7 +43,7 @@ class HiddenText:
     visible: tuple[Box, ...] = ()
     has_layers: bool = False
     """True if layers of the page were rendered."""
-    plain: Sequence[SimpleObject] = ()
+    plain: Sequence[PageObject] = ()
     """Text objects without any sign of hidden text, in the order of painting."""
     scan_pixels: int = 0
     """Pixels of the scans whose text layer was compared."""
@@ -58,22 +56,27 @@ class HiddenTextSearch:
         """Read the objects of the page with this handle."""
         self._page = page
         self._remaining, self._remaining_tests = _MAX_OBJECTS, _MAX_TESTS
-        self._page_box = self._read_page_box()
+        sides = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom.
+        has_box = pdfium().FPDF_GetPageBoundingBox(page, sides)
+        self._page_box = Box(sides[0], sides[3], sides[2], sides[1]) if has_box else None
         self._below: list[PageObject] = []
         """Large objects below the text that is examined."""
         self._colors: list[Fill] = [WHITE]
         """Colors of the page and of these objects."""
-        self._contrasts = page_objects.ContrastCache(self._colors)
-        self._plain: list[SimpleObject] = []
+        self._contrasts: dict[Fill, bool] = {}
+        """True for each fill that is visible on all these colors."""
+        self._plain: list[PageObject] = []
         """Text that can be seen unless it is covered or clipped: nearly all text."""
         self._suspects: list[tuple[PageObject, bool]] = []
         """Other text, and whether it has the color of its background."""
-        self._small_paths: list[SimpleObject] = []
+        self._small_paths: list[PageObject] = []
         """Paths that are not background."""
         self._others: list[PageObject] = []
         self._read_objects(page, "FPDFPage", (), 0)
-        self._pictures = [one.box for one in self._others if one.kind in (IMAGE, page_objects.SHADING)]
-        self._scans = [one for one in self._others if one.kind == IMAGE and self._is_scan(one)]
+        self._texts = [*self._plain, *(one for one, _ in self._suspects)]
+        self._pictures = [one.box for one in self._others if one.kind in (IMAGE, objects.SHADING)]
+        half = (self._page_box.area if self._page_box else 0.0) / 2
+        self._scans = [one for one in self._others if one.kind == IMAGE and one.box.area >= half]
 
     def find(self, *, check_clips: bool = False, check_layers: bool = True, max_scan_pixels: int) -> HiddenText:
         """Return the hidden text objects and the boxes of the visible ones.
@@ -84,18 +87,21 @@ class HiddenTextSearch:
             max_scan_pixels: Compare the text layer of a scan with its picture if that has no more pixels.
         """
         covers, photos = self._find_covers_and_photos()
-        layers = page_objects.group_by_layer(self._texts_in_marks()) if check_layers else {}
-        texts = self._texts() if covers or photos or self._scans or check_clips else []
-        scanned = list(_texts_below(texts, self._scans))
+        in_marks = check_layers and any(pdfium().FPDFPageObj_CountMarks(one.handle) for one in self._plain)
+        layers = objects.group_by_layer(self._texts) if in_marks else {}
+        scanned = list(self._texts_below(self._scans))
         found, unclear = self._judge_suspects(scanned)
-        unclear += (one for one in _texts_below(texts, covers) if not self._is_on_picture(one))
+        unclear += (one for one in self._texts_below(covers) if not self._is_on_picture(one))
         found += [*unclear[_MAX_LOOKS:], *self._find_blank(unclear)]
-        scan_pixels = self._count_scan_pixels(max_scan_pixels) if scanned else 0
+        pixels = sum(map(objects.pixel_count, self._scans)) if scanned else 0
+        scan_pixels = pixels if pixels <= max_scan_pixels else 0
         found += self._find_blank(scanned if scan_pixels else (), _SCAN_SLACK)
-        found += filter(self._is_clipped, texts if check_clips else ())
-        found += self._find_unchanged(list(_texts_below(texts, photos)), list(layers.values()))
+        if check_clips:
+            clips = ((one, objects.clip_box(one)) for one in self._texts)
+            found += (one for one, clip in clips if clip is not None and not clip.overlap(one.box.grow(_WIDENING)))
+        found += self._find_unchanged(list(self._texts_below(photos)), list(layers.values()))
         hidden = {one.handle: one.box for one in found}
-        visible = tuple(one.box for one in texts or self._texts() if one.handle not in hidden) if hidden else ()
+        visible = tuple(one.box for one in self._texts if one.handle not in hidden) if hidden else ()
         return HiddenText(hidden, visible, bool(layers), self._plain, scan_pixels)
 
     def _judge_suspects(self, scanned: list[PageObject]) -> tuple[list[PageObject], list[PageObject]]:
@@ -138,122 +144,105 @@ class HiddenTextSearch:
             if all(one.handle in invisible for one in layer[:_LAYER_SAMPLES]):
                 yield from layer
 
-    def _count_scan_pixels(self, maximum: int) -> int:
-        """Return the number of pixels of the scans; 0 if there are more than the maximum."""
-        count = sum(page_objects.pixel_count(scan) for scan in self._scans)
-        return count if count <= maximum else 0
+    def _texts_below(self, covers: Sequence[PageObject]) -> Iterator[PageObject]:
+        """Yield the texts that lie inside of an object that is painted later."""
+        for one in self._texts if covers else ():
+            if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers):
+                yield one
 
-    def _is_scan(self, image: PageObject) -> bool:
-        """Return True for an image that fills half of the page."""
-        return image.box.area >= (self._page_box.area if self._page_box else 0.0) / 2
-
-    def _texts_in_marks(self) -> list[PageObject]:
-        """Return all text if some of it is in marked content."""
-        handles = (handle for handle, *_ in self._plain)
-        return self._texts() if any(list(map(pdfium().FPDFPageObj_CountMarks, handles))) else []
-
-    def _texts(self) -> list[PageObject]:
-        return [*_complete(TEXT, self._plain), *(one for one, _ in self._suspects)]
-
-    def _read_objects(self, parent: int, prefix: str, matrices: page_objects.Matrices, depth: int) -> None:
-        """Sort the objects of a page or form, with their boxes on the page.
-
-        It runs for each word of a document, so it calls as little as possible.
-        """
-        library, add_plain, contrasts = pdfium(), self._plain.append, self._contrasts
-        left, bottom, right, top = self._page_box or (0.0, 0.0, 0.0, 0.0)
+    def _read_objects(self, parent: int, prefix: str, matrices: objects.Matrices, depth: int) -> None:
+        """Sort the objects of a page or form, with their boxes on the page."""
+        library = pdfium()
         count = min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))
-        for handle, mode, own_box, fill in page_objects.read_objects(prefix, parent, count):
+        for handle, mode, sides, fill in objects.read_objects(prefix, parent, count):
             self._remaining -= 1
-            box = page_objects.transform(Box(*own_box), matrices) if matrices and own_box else own_box
-            if mode == _FILLED and box and fill and contrasts[fill]:
-                x0, y0, x1, y1 = box
-                is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 <= top
-                if is_inside and (y1 - y0 >= _MIN_SIZE or page_objects.font_size(handle, matrices) >= _MIN_SIZE):
-                    add_plain((handle, box, _MAX_OBJECTS - self._remaining, matrices))
-                    continue
-            kind = TEXT if mode != page_objects.NO_TEXT else library.FPDFPageObj_GetType(handle)
-            if kind == page_objects.FORM and depth < _MAX_DEPTH:
-                own = page_objects.read_matrix(handle)
+            kind = TEXT if mode != objects.NO_TEXT else library.FPDFPageObj_GetType(handle)
+            if kind == objects.FORM and depth < _MAX_DEPTH:
+                own = objects.read_matrix(handle)
                 self._read_objects(handle, "FPDFFormObj", (own, *matrices), depth + 1)
-            elif kind > 0 and box:
-                self._add(kind, (handle, box, _MAX_OBJECTS - self._remaining, matrices), mode, fill)
+            elif kind > 0 and sides:
+                box = objects.transform(Box(*sides), matrices)
+                self._add(PageObject(kind, handle, box, _MAX_OBJECTS - self._remaining, matrices, mode, fill))
 
-    def _add(self, kind: int, simple: SimpleObject, mode: int, fill: Fill | None) -> None:
-        """Add a text that may be hidden, or an object that may hide text or be its background."""
-        handle, box, order, matrices = simple
-        if kind == PATH and not _is_large(*box):
-            self._small_paths.append(simple)
-            return
-        one = PageObject(kind, handle, Box(*box), order, matrices, mode, fill)
-        if kind == TEXT:
-            if one.box.x1 - one.box.x0 >= _MIN_WIDTH:
+    def _add(self, one: PageObject) -> None:
+        """Add a text, or an object that may hide text or be its background."""
+        x0, y0, x1, y1 = one.box
+        is_large = x1 - x0 >= _MIN_BACKGROUND and y1 - y0 >= _MIN_BACKGROUND
+        if one.kind == TEXT:
+            if self._is_plain(one):
+                self._plain.append(one)
+            elif x1 - x0 >= _MIN_WIDTH:
                 self._suspects.append((one, self._has_color_of_background(one)))
-            return
-        self._others.append(one)
-        if kind != PATH:
+        elif one.kind == PATH and not is_large:
+            self._small_paths.append(one)
+        else:
+            self._others.append(one)
+            if one.kind == PATH and not objects.is_filled(one):
+                return
             self._below.append(one)
-        elif page_objects.is_filled(one):
-            self._below.append(one)
-            if fill is not None and fill not in self._colors and len(self._colors) < _MAX_COLORS:
-                self._colors.append(fill)
+            is_new = one.kind == PATH and one.fill is not None and one.fill not in self._colors
+            if is_new and len(self._colors) < _MAX_COLORS:
+                self._colors.append(one.fill or WHITE)
                 self._contrasts.clear()
+
+    def _is_plain(self, text: PageObject) -> bool:
+        """Return True for text on the page that is painted in a visible size and color."""
+        fill, page = text.fill, self._page_box or Box(0.0, 0.0, 0.0, 0.0)
+        if text.mode != _FILLED or fill is None:
+            return False
+        if fill not in self._contrasts:
+            is_same = any(objects.is_same_color(fill, other) for other in self._colors)
+            self._contrasts[fill] = fill[3] != 0 and not is_same
+        x0, y0, x1, y1 = text.box
+        is_inside = page.x0 <= x0 and x1 <= page.x1 and page.y0 <= y0 and y1 <= page.y1
+        is_high = y1 - y0 >= _MIN_SIZE or objects.font_size(text.handle, text.matrices) >= _MIN_SIZE
+        return self._contrasts[fill] and is_inside and is_high
 
     def _find_covers_and_photos(self) -> tuple[list[PageObject], list[PageObject]]:
         """Return the opaque rectangles and the images that are painted after the first text.
 
         Scans are left out: text below them is their layer.
         """
-        orders = [*(order for _, _, order, _ in self._plain[:1]), *(one.order for one, _ in self._suspects)]
-        later = [one for one in self._others if one.order > min(orders, default=0)]
+        first = min((one.order for one in self._texts), default=0)
+        later = [one for one in self._others if one.order > first]
         paths = nlargest(_MAX_COVERS, (one for one in later if one.kind == PATH), key=lambda one: one.box.area)
         photos = [one for one in later if one.kind == IMAGE and one not in self._scans]
         return list(filter(self._is_cover, paths)), photos[:_MAX_COVERS]
-
-    def _read_page_box(self) -> Box | None:
-        rectangle = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom.
-        if not pdfium().FPDF_GetPageBoundingBox(self._page, rectangle):
-            return None
-        return Box(rectangle[0], rectangle[3], rectangle[2], rectangle[1])
 
     def _is_unpainted(self, text: PageObject, *, has_picture: bool) -> bool:
         """Return True for text that is not painted, unless an image or outlines of letters are at its position."""
         if text.mode == _INVISIBLE:
             return not has_picture and not any(
-                one.kind == PATH and not page_objects.is_rectangle(one) for one in self._overlapping(text)
+                one.kind == PATH and not objects.is_rectangle(one) for one in self._overlapping(text)
             )
         if text.mode == _CLIP:  # It shows what is painted later.
             return not any(one.order > text.order for one in self._overlapping(text))
         if text.mode in (_FILLED, _FILLED_CLIP) and text.fill is not None and text.fill[3] == 0:
             return True
         is_flat = text.box.y1 - text.box.y0 < _MIN_SIZE
-        return is_flat and 0 < page_objects.font_size(text.handle, text.matrices) < _MIN_SIZE
+        return is_flat and 0 < objects.font_size(text.handle, text.matrices) < _MIN_SIZE
 
     def _overlapping(self, text: PageObject) -> Iterator[PageObject]:
         """Yield the objects at the position of a text, up to a number of tests in total."""
         self._remaining_tests -= len(self._others) + len(self._small_paths)
         if self._remaining_tests > 0:
-            yield from (one for one in chain(self._others, self._small) if one.box.overlap(text.box))
-
-    @cached_property
-    def _small(self) -> list[PageObject]:
-        return list(_complete(PATH, self._small_paths))
+            yield from (one for one in chain(self._others, self._small_paths) if one.box.overlap(text.box))
 
     def _has_color_of_background(self, text: PageObject) -> bool:
         """Return True if filled letters have the color of their background; an image counts as different."""
         color = text.fill if text.mode in (_FILLED, _FILLED_CLIP) else None
         if color is None:
             return False
-        is_white = page_objects.is_same_color(color, WHITE)
+        is_white = objects.is_same_color(color, WHITE)
         x, y = text.box.center
         for one in reversed(self._below):
             if not one.box.holds(x, y):
                 continue
             if one.kind != PATH or one.fill is None or one.fill[3] != OPAQUE:
                 return False
-            if page_objects.is_rectangle(one):
-                return page_objects.is_same_color(color, one.fill)
-            if is_white and not page_objects.is_same_color(one.fill, WHITE):
+            if objects.is_rectangle(one):
+                return objects.is_same_color(color, one.fill)
+            if is_white and not objects.is_same_color(one.fill, WHITE):
                 return False
         return is_white
 
@@ -261,27 +250,9 @@ class HiddenTextSearch:
         """Return True for an opaque filled rectangle that no clip reduces."""
         if path.fill is None or path.fill[3] != OPAQUE:
             return False
-        if not page_objects.is_rectangle(path) or not page_objects.is_filled(path):
+        if not objects.is_rectangle(path) or not objects.is_filled(path):
             return False
         if pdfium().FPDFPageObj_HasTransparency(path.handle):
             return False
-        clip = page_objects.clip_box(path)
+        clip = objects.clip_box(path)
         return clip is None or clip.covers(path.box)
-
-    def _is_clipped(self, text: PageObject) -> bool:
-        clip = page_objects.clip_box(text)
-        return clip is not None and not clip.overlap(text.box.grow(_WIDENING))
-
-
-def _complete(kind: int, objects: Iterable[SimpleObject]) -> Iterator[PageObject]:
-    return (PageObject(kind, handle, Box(*box), order, matrices) for handle, box, order, matrices in objects)
-
-
-def _texts_below(texts: Iterable[PageObject], covers: Sequence[PageObject]) -> Iterator[PageObject]:
-    """Yield the texts that lie inside of an object that is painted later."""
-    return (one for one in texts if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers))
-
-
-def _is_large(x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Return False for rules and dots, which are not background."""
-    return x1 - x0 >= _MIN_BACKGROUND and y1 - y0 >= _MIN_BACKGROUND

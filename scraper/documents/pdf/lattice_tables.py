@@ -24,8 +24,6 @@ _CLOSE = 0.5
 """Points by which a line may miss the space between two words."""
 _SAME_LINE = 3.0
 _MIN_LINES = 3
-_MAX_CELL_CHARS = 900
-"""Characters. A longer cell is a framed column of the page."""
 _EDGE = 2.0
 _MAX_WORD_GAP = 0.75
 """Multiple of the font size."""
@@ -69,17 +67,10 @@ class _Lattice:
 
 
 def find_grids(page: LayoutPage) -> list[LatticeGrid]:
-    """Return the grids with text and at least two rows and columns.
-
-    Drawn lines are used first, because the shading of single text lines must not split the cells around them.
-    """
+    """Return the grids with text and at least two rows and columns."""
     grids: list[LatticeGrid] = []
     used: set[TextRun] = set()
-    across, down, box_across, box_down = page.lines
-    lattices = _find_lattices(across, down)
-    if box_across:
-        lattices += _find_lattices(sorted(across + box_across), sorted(down + box_down))
-    for lattice in lattices:
+    for lattice in _find_lattices(*page.lines):
         grid = _build_grid(lattice, [run for run in page.runs if run not in used and lattice.contains(run)])
         if grid is not None:
             used.update(grid.runs)
@@ -97,7 +88,7 @@ def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
     width = len(lattice.xs) - 1
     filled = [column for column in range(width) if any(row[column] for row in rows)]
     table = tuple(tuple(row[column] for column in filled) for row in rows)
-    if len(table) < 2 or len(filled) < 2 or max(len(cell) for row in table for cell in row) > _MAX_CELL_CHARS:
+    if len(table) < 2 or len(filled) < 2:
         return None
     xs, ys = lattice.xs, lattice.ys
     columns = tuple((xs[column], xs[column + 1]) for column in filled)
@@ -242,23 +233,12 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
             index = parent[index]
         return index
 
-    by_band: dict[int, tuple[list[float], list[tuple[float, float, int]]]] = defaultdict(lambda: ([], []))
-    for index, vertical in enumerate(down, len(across)):
-        low, high = vertical.start - _TOUCH, vertical.end + _TOUCH
-        for band in range(_band(low), _band(high) + 1):
-            positions, ranges = by_band[band]
-            positions.append(vertical.at)
-            ranges.append((low, high, index))
-    for i, (at, start, end) in enumerate(across):
-        positions, ranges = by_band.get(_band(at), ([], []))
-        root = i
-        for low, high, index in ranges[bisect_left(positions, start - _TOUCH) : bisect_right(positions, end + _TOUCH)]:
-            if low <= at <= high and parent[index] != root:
-                other = find(index)
-                if root == i:
-                    parent[i] = root = other
-                else:
-                    parent[other] = root
+    positions = [vertical.at for vertical in down]
+    for at, (y, start, end) in enumerate(across):
+        first, last = bisect_left(positions, start - _TOUCH), bisect_right(positions, end + _TOUCH)
+        for index, (_, low, high) in enumerate(down[first:last], len(across) + first):
+            if low - _TOUCH <= y <= high + _TOUCH and parent[index] != parent[at]:
+                parent[find(index)] = find(at)
     groups: dict[int, tuple[list[RulingLine], list[RulingLine]]] = defaultdict(lambda: ([], []))
     for index, line in enumerate((*across, *down)):
         groups[find(index)][index >= len(across)].append(line)
@@ -271,14 +251,6 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
         if len(xs) >= 3 and len(ys) >= 3:
             lattices.append(_Lattice(xs, ys, tuple(horizontals), tuple(verticals)))
     return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
-
-
-_BAND, _MAX_BANDS = 10.0, 400
-"""Points. Only the vertical lines in the same band of the page are compared with a horizontal line."""
-
-
-def _band(y: float) -> int:
-    return 0 if y < 0 else int(y / _BAND) if y < _BAND * _MAX_BANDS else _MAX_BANDS
 
 
 _OPEN_CELL = 8.0

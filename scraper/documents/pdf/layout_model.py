@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Span = tuple[float, float]
@@ -54,15 +53,12 @@ _Rules = tuple[RulingLine, ...]
 
 
 class RulingLines(NamedTuple):
-    """Drawn lines, and the edges of boxes, each sorted by position."""
+    """Drawn lines, each sorted by position."""
 
     across: _Rules = ()
     """Horizontal lines."""
     down: _Rules = ()
     """Vertical lines."""
-    box_across: _Rules = ()
-    """Upper and lower edges of boxes: frames and cell shading."""
-    box_down: _Rules = ()
 
 
 class LayoutRow:
@@ -133,7 +129,6 @@ class LayoutPage:
     """Content of one page."""
 
     number: int
-    width: float
     height: float
     runs: tuple[TextRun, ...]
     lines: RulingLines
@@ -142,74 +137,26 @@ class LayoutPage:
     """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""
 
 
-def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
-    """Return a page rotated so that text turned by 90, 180 or 270 degrees is upright."""
-    width, height = page.width, page.height
-
-    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        if angle == 90:
-            return y0, width - x1, y1, width - x0
-        if angle == 270:
-            return height - y1, x0, height - y0, x1
-        return width - x1, height - y1, width - x0, height - y0
-
-    def lines(across: _Rules, down: _Rules) -> tuple[_Rules, _Rules]:
-        ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
-        ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
-        level = {RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0}
-        upright = {RulingLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0}
-        return tuple(sorted(level)), tuple(sorted(upright))
-
-    runs = []
-    for run in page.runs:
-        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
-        runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
-    rotated = RulingLines(*lines(*page.lines[:2]), *lines(*page.lines[2:]))
-    if angle % 180:
-        width, height = height, width
-    return replace(page, width=width, height=height, runs=tuple(runs), lines=rotated)
-
-
 _MAX_LINES = 4_000
 """Lines and shapes. A page with more of them is a map or a drawing without tables."""
 _MAX_LINE_WIDTH = 2.5
 """Points. A filled box that is no thicker is a line."""
-_MIN_BOX_SIDE = 6.0
-_TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
 
 
-def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
-    """Split text runs into text and lines typed as `--------`, `========` or `________`; return both."""
-    lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
-    if not lines:
-        return runs, ()
-    texts = tuple(run for run in runs if run not in lines)
-    return texts, tuple(RulingLine(run.middle, run.x0, run.x1) for run in lines)
-
-
-def find_lines(drawing: Any, width: float, height: float) -> RulingLines:
-    """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
-
-    The result is empty if the page has more than `_MAX_LINES` shapes and lines.
-    """
+def find_lines(drawing: Any) -> RulingLines:
+    """Return horizontal and vertical lines; nothing if the page has more than `_MAX_LINES` shapes and lines."""
     shapes, strokes = (drawing.shapes, drawing.lines) if drawing is not None else ([], [])
     if len(shapes) + len(strokes) > _MAX_LINES:
         return RulingLines()
-    found = [(*sorted((line.x1, line.x2)), *sorted((line.y1, line.y2)), True) for line in strokes]
-    for shape in shapes:
-        if shape.stroke or shape.fill:
-            box = shape.bbox
-            found.append((box.x, box.x + box.width, box.y, box.y + box.height, shape.has_curve))
-    across, down, box_across, box_down = lines = [set[RulingLine]() for _ in range(4)]
-    for x0, x1, y0, y1, is_curve in found:
-        w, h = x1 - x0, y1 - y0
+    found = [(*sorted((line.x1, line.x2)), *sorted((line.y1, line.y2))) for line in strokes]
+    boxes = (shape.bbox for shape in shapes if shape.stroke or shape.fill)
+    found += ((box.x, box.x + box.width, box.y, box.y + box.height) for box in boxes)
+    across, down = set[RulingLine](), set[RulingLine]()
+    for x0, x1, y0, y1 in found:
         if not all(map(math.isfinite, (x0, x1, y0, y1))):
             continue
-        if h <= _MAX_LINE_WIDTH < w:
+        if y1 - y0 <= _MAX_LINE_WIDTH < x1 - x0:
             across.add(RulingLine((y0 + y1) / 2, x0, x1))
-        elif w <= _MAX_LINE_WIDTH < h:
+        elif x1 - x0 <= _MAX_LINE_WIDTH < y1 - y0:
             down.add(RulingLine((x0 + x1) / 2, y0, y1))
-        elif not is_curve and _MIN_BOX_SIDE < w < width * 0.97 and _MIN_BOX_SIDE < h < height * 0.9:
-            box_across.update(RulingLine(y, x0, x1) for y in (y0, y1))
-            box_down.update(RulingLine(x, y0, y1) for x in (x0, x1))
-    return RulingLines(*(tuple(sorted(rules)) for rules in lines))
+    return RulingLines(tuple(sorted(across)), tuple(sorted(down)))

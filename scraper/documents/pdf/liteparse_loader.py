@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from liteparse._liteparse import LiteParse
+
 from scraper.call_context import Deadline
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf.formula_layout import write_formulas
-from scraper.documents.pdf.item_corrections import separate_words, use_spaces_of, write_superscripts
-from scraper.documents.pdf.layout_model import (
-    LayoutPage,
-    Span,
-    TagNode,
-    TextRun,
-    extract_typed_lines,
-    find_lines,
-    rotate_page,
+from scraper.documents.pdf.item_corrections import (
+    PdfItem,
+    PdfWord,
+    rebuild_words,
+    separate_words,
+    use_spaces_of,
+    write_superscripts,
 )
-from scraper.documents.pdf.liteparse_items import MAX_PAGES, PdfItem, PdfWord, parse_pdf, read_items
-from scraper.documents.pdf.page_objects import Box
+from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines
+from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
-from scraper.documents.pdf.rtl_words import rebuild_words
 from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
+MAX_PAGES = 1_000
+"""Pages per reading; a client requests further pages separately."""
 _MAX_RUNS = 400_000
 """Runs of all pages, after which no further ones are read; a page of prose has a hundred."""
 _FIRST_PAGES = 32
@@ -53,6 +54,11 @@ _MIN_HIDDEN_SHARE = 0.25
 """Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
 _MAX_TREE_NODES = 200_000
 _MAX_TREE_DEPTH = 100
+_IMAGE_SHARE = 0.5
+_SMALLEST = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,68 @@ class PdfContent:
     """True if the form content is XML (XFA), which is not in the pages."""
     texts: Mapping[int, PageText] = field(default_factory=dict)
     """Text of the pages as PDFium reads it, by page."""
+
+
+def warm_up() -> None:
+    """Load PDFium, which liteparse opens with its first file."""
+    parse_pdf(ParseRequest(), _SMALLEST)
+    with contextlib.suppress(FileNotFoundError):
+        pdfium()
+
+
+def parse_pdf(request: ParseRequest, data: bytes) -> Any:
+    """Return the native result of liteparse.
+
+    Its public function copies all values of the result, which takes a fifth of the time that PDFium takes. The import
+    of its public module takes 24 ms, and reading a page 20 ms.
+    """
+    return _parser(request).parse_bytes(data)
+
+
+def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
+    return LiteParse(
+        ocr_enabled=False,
+        output_format="json",
+        image_mode="off",
+        quiet=True,
+        extract_text_metadata=True,
+        extract_vector_graphics=True,
+        extract_structure_tree=True,
+        extract_form_fields=True,
+        extract_document_metadata=True,
+        emit_word_boxes=True,
+        include_complexity=complexity,
+        continue_on_page_error=True,
+        target_pages=",".join(map(str, request.pages)) or None,
+        password=request.password,
+    )
+
+
+def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
+    """Return the pages that are mostly an image or meaningless characters."""
+    parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
+    try:
+        result = parser.parse_bytes(data)
+    except Exception:  # liteparse raises errors of many kinds.
+        return ()
+    measured = ((page.page_num, page.complexity) for page in result.pages if page.complexity)
+    return tuple(
+        number
+        for number, page in measured
+        if page.full_page_image or page.largest_image_coverage > _IMAGE_SHARE or page.is_garbled
+    )
+
+
+def read_items(page: Any) -> list[PdfItem]:
+    """Return the text items of a page of the native result."""
+    return [
+        PdfItem(
+            one.text, one.x, one.y, one.width, one.height, one.rotation, one.font_name, one.font_size, one.font_height,
+            one.font_weight, one.mcid,
+            tuple([PdfWord(word.text, word.x, word.y, word.width, word.height) for word in one.words]),
+        )
+        for one in page.text_items
+    ]  # fmt: skip
 
 
 def load(data: bytes, request: ParseRequest) -> PdfContent:
@@ -175,23 +243,19 @@ def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
 
 
 def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
-    angle = _find_text_angle(items)
-    texts, typed = extract_typed_lines(tuple(_convert_runs(items, angle)))
-    width, height = (
-        side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
-    )
-    lines = find_lines(page.vector_graphics, width, height)
-    runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
-    tags, rotated = _read_tags(page.structure_tree), _find_rotated_runs(items, angle)
-    converted = LayoutPage(page.page_num, width, height, runs, lines._replace(across=across), tags, rotated)
-    return rotate_page(converted, angle) if angle else converted
+    height = page.height if math.isfinite(page.height) and 0 < page.height < 100_000 else 800.0
+    lines = find_lines(page.vector_graphics)
+    runs = write_formulas(tuple(_convert_runs(items)), lines.across)
+    tags, rotated = _read_tags(page.structure_tree), _find_rotated_runs(items)
+    return LayoutPage(page.page_num, height, runs, lines, tags, rotated)
 
 
-def _convert_runs(items: Sequence[PdfItem], angle: int) -> Iterator[TextRun]:
-    """Yield the runs with the rotation of the page; drop stamps in the margin."""
+def _convert_runs(items: Sequence[PdfItem]) -> Iterator[TextRun]:
+    """Yield the level runs; drop rotated ones, such as stamps in the margin."""
     for item in items:
         text = item.text
-        if not text or text.isspace() or not _is_straight(item, angle):
+        is_typed_line = len(text) > 7 and not text.strip(" -=_\u2014\u2500")
+        if not text or text.isspace() or is_typed_line or not _is_straight(item):
             continue
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
@@ -216,21 +280,17 @@ def _font_size(item: PdfItem) -> float:
     return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
 
 
-def _is_straight(item: PdfItem, angle: int) -> bool:
-    """Return True for text with the rotation of the page, or slanted in place of an italic font.
+def _is_straight(item: PdfItem) -> bool:
+    """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation.
 
-    PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
+    Text that is really rotated by that angle has a box as high as it is long.
     """
-    if item.rotation == angle:
-        return True
-    slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
-    if slant <= 1:
-        return True
-    height = item.height if angle % 180 == 0 else item.width
-    return slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * (item.font_height or item.font_size or height)
+    slant = abs((item.rotation + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    height = _MAX_LINE_HEIGHT * (item.font_height or item.font_size or item.height)
+    return slant <= 1 or (slant < _MAX_SLANT and item.height < height)
 
 
-def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, ...]:
+def _find_rotated_runs(items: Sequence[PdfItem]) -> tuple[TextRun, ...]:
     """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
 
     They are in the order in which the lines of one header are read.
@@ -238,7 +298,7 @@ def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, .
     found: list[tuple[float, TextRun]] = []
     for item in items:
         rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
-        if angle or _is_straight(item, angle) or 135 < rotation < 225 or item.text.isspace():
+        if _is_straight(item) or 135 < rotation < 225 or item.text.isspace():
             continue
         upright = min(abs(rotation - 90), abs(rotation - 270)) < _MAX_SLANT
         size = _font_size(item)
@@ -300,17 +360,6 @@ def _span(attributes: Sequence[Any], name: str) -> int:
     return min(100, max(1, int(value))) if value is not None and math.isfinite(value) else 1
 
 
-def _find_text_angle(items: Sequence[PdfItem]) -> int:
-    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    by_rotation: Counter[float] = Counter()
-    for item in items:
-        by_rotation[item.rotation] += len(item.text)
-    characters: Counter[int] = Counter()
-    for rotation, count in by_rotation.items():
-        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
-    return characters.most_common(1)[0][0] if characters else 0
-
-
 _XMP_FACT = re.compile(r"<dc:(title|creator)>(?:(?!</dc:).){0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint) - ")
 _NO_TITLE = re.compile(
@@ -345,7 +394,9 @@ def _format_form(fields: Iterable[Any]) -> str:
     empty: set[str] = set()
     has_input = False
     for one in fields:
-        name, value = _field_name(one), _field_value(one)
+        name = clean_line(str(one.alternate_name or ""), _MAX_NAME_CHARS)  # Its tooltip, or the last part of its path.
+        name = name or clean_line(str(one.name or "").rpartition(".")[2], _MAX_NAME_CHARS) or "(without a name)"
+        value = _field_value(one)
         if value is None or len(found) >= _MAX_FIELDS:
             continue
         has_input = has_input or value not in ("", _UNCHECKED)
@@ -359,12 +410,6 @@ def _format_form(fields: Iterable[Any]) -> str:
     if count := len(empty - set(found)):
         lines.append(f"- ({count} more {'field is' if count == 1 else 'fields are'} empty)")
     return "\n".join(lines)
-
-
-def _field_name(field: Any) -> str:
-    """Return the label of a field: its tooltip, or the last part of its path."""
-    label = clean_line(str(field.alternate_name or ""), _MAX_NAME_CHARS)
-    return label or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME_CHARS) or "(without a name)"
 
 
 def _field_value(field: Any) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,12 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from scraper.documents.model import ParseRequest
-from scraper.documents.pdf import hidden_text, liteparse_items, rendering
+from scraper.documents.pdf import hidden_text, rendering
 from scraper.documents.pdf.hidden_text import HiddenText, HiddenTextSearch
-from scraper.documents.pdf.item_corrections import Glyph, find_superscripts, has_wrong_spaces, read_glyphs
-from scraper.documents.pdf.page_objects import Box
-from scraper.documents.pdf.pdfium import open_document, open_page, pdfium
-from scraper.documents.pdf.rtl_words import PlacedGlyph, read_places
+from scraper.documents.pdf.item_corrections import (
+    Glyph,
+    PlacedGlyph,
+    find_superscripts,
+    has_wrong_spaces,
+    read_glyphs,
+    read_places,
+)
+from scraper.documents.pdf.pdfium import Box, open_document, open_page, pdfium
 from scraper.documents.pdf.text_assembly import is_right_to_left
 
 _MIN_SIZE = 1.0
@@ -26,13 +30,6 @@ _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
 _MAX_COORDINATE = 1e6
 _MAX_INFORMATION_BYTES = 8_000
-
-
-def warm_up(request: ParseRequest | None = None) -> None:
-    """Load PDFium."""
-    liteparse_items.warm_up()
-    with contextlib.suppress(FileNotFoundError):
-        pdfium()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,35 @@
-"""PDF reader: finds tables, reading order, paragraphs and headings of the pages and writes Markdown."""
+"""PDF reader: finds tables, reading order, paragraphs and headings of the pages and writes Markdown.
+
+Then it adds the lines that the layout analysis lost, and reports what is still missing.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 
-from scraper.documents.markdown_writing import join_pages
-from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.pdf import liteparse_items, liteparse_loader, pdfium_text
-from scraper.documents.pdf import table_headers_and_footers as outer_rows
+from scraper.documents.completeness import (
+    PARTS_OF_LINES,
+    WHOLE_LINES,
+    count_letters,
+    count_written_letters,
+    find_lost_letters,
+    find_missing_lines,
+    format_loss_warning,
+    is_incomplete,
+    total_letters,
+)
+from scraper.documents.markdown_writing import escape_text, join_pages
+from scraper.documents.model import HIDDEN_TEXT_WARNING, ParsedDocument, ParseRequest
+from scraper.documents.pdf import liteparse_loader, pdfium_text
 from scraper.documents.pdf.blocks import (
     build_blocks,
     join_paragraphs,
-    join_split_words,
     join_tables,
     mark_headings,
     unmark_monospaced_prose,
@@ -26,23 +38,24 @@ from scraper.documents.pdf.blocks import (
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
 from scraper.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
-from scraper.documents.pdf.missing_lines import complete_pages
 from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
-from scraper.documents.pdf.table_headers_and_footers import Table
-from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals
+from scraper.documents.pdf.table_cells import Table, add_headers, find_footers_below
+from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals, join_lines
 
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
 _MIN_WORD = 4
 _VOCABULARY_PAGES = 300
+_MAX_REMOVED_SHARE = 0.05
+"""Ratio of letters in removed headers and footers. Above it, a warning says that they are written only once."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the fallback reader if `more_care` is requested."""
-    pdfium_text.warm_up()
+    liteparse_loader.warm_up()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
 
@@ -58,23 +71,23 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     source = liteparse_loader.load(data, request)
     texts, removed = _write_pages(source.pages, source.forms)
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
-    ocr_pages = liteparse_items.find_image_pages(data, bare, request.password) if bare else ()
+    ocr_pages = liteparse_loader.find_image_pages(data, bare, request.password) if bare else ()
     unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(source.pages) else []
-    completed = complete_pages(data, texts, removed, request, unread, source.texts)
+    has_loss, warnings = _complete_pages(data, texts, removed, request, unread, source.texts)
     return ParsedDocument(
         "pdf",
-        join_pages(completed.texts),
+        join_pages(list(texts.items())),
         title=source.title,
         author=source.author,
         pages=source.page_count,
         ocr_pages=ocr_pages,
         encrypted=source.encrypted,
-        deserves_more_care=bool(completed.has_loss or unread) and not request.more_care,
-        warnings=(*_warnings(source, request), *completed.warnings),
+        deserves_more_care=bool(has_loss or unread) and not request.more_care,
+        warnings=(*_warnings(source, request), *warnings),
     )
 
 
-def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple[list[tuple[int, str]], dict[int, str]]:
+def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple[dict[int, str], dict[int, str]]:
     """Return the Markdown of each page with its form, and the removed headers and footers by page."""
     sizes: Counter[float] = Counter()
     for run in (run for page in pages for run in page.runs):
@@ -83,13 +96,15 @@ def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple
     pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
     pages, removed = remove_headers_and_footers(pages, body_size)
     pages = unmark_monospaced_prose(pages)
-    vocabulary = _vocabulary(pages)
-    blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
+    content = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
+    words = set(_HYPHENATED.findall(content))
+    vocabulary = frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
+    blocks = join_tables([list(_blocks(page)) for page in pages])
     marked = iter(mark_headings([block for page in blocks for block in page], body_size))
-    texts = []
+    texts = {}
     for page, page_blocks in zip(pages, blocks, strict=True):
         text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
-        texts.append((page.number, "\n\n".join(filter(None, (text, forms.get(page.number))))))
+        texts[page.number] = "\n\n".join(filter(None, (text, forms.get(page.number))))
     return texts, removed
 
 
@@ -134,54 +149,113 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
     """Yield the blocks of one flow: drawn tables at their positions, tables by alignment, paragraphs."""
 
-    def add_headers(grid: LatticeGrid, rows_above: Sequence[LayoutRow]) -> tuple[Table, int]:
-        edges = (grid.y0, grid.first_y1)
-        return outer_rows.add_headers(grid.rows, grid.columns, edges, rows_above, page.rotated_runs)
+    def add_outer_headers(grid: LatticeGrid, rows_above: Sequence[LayoutRow]) -> tuple[Table, int]:
+        return add_headers(grid.rows, grid.columns, (grid.y0, grid.first_y1), rows_above, page.rotated_runs)
 
     piece: list[LayoutRow] = []
     above: LatticeGrid | None = None
     table: Table = ()
-    for row in rows:
-        indexes = [run.block for run in row.runs if run.block >= 0]
-        if not indexes:
+    for row in (*rows, None):
+        indexes = [run.block for run in row.runs if run.block >= 0] if row else []
+        if row and not indexes:
             piece.append(row)
             continue
-        beside = tuple(run for run in row.runs if run.block < 0)
+        beside = tuple(run for run in row.runs if run.block < 0) if row else ()
         if beside:
             piece.append(LayoutRow(beside))
-        piece = yield from _add_footers(table, above, piece)
-        table, header_count = add_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece)
+        if above is not None:  # A drawn table, with the sums below its frame.
+            footers = find_footers_below(piece, above.columns, above.y1)
+            yield LayoutBlock(BlockKind.TABLE, table=(*table, *footers))
+            piece = piece[len(footers) :]
+        header_count = 0
+        if indexes:
+            table, header_count = add_outer_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece)
         yield from _text_blocks(piece[: len(piece) - header_count], page)
-        for grid_index in indexes[1:]:
+        for index in indexes[1:]:
             yield LayoutBlock(BlockKind.TABLE, table=table)
-            table, _ = add_headers(grids[grid_index], [])
-        piece, above = [], grids[indexes[-1]]
-    piece = yield from _add_footers(table, above, piece)
-    yield from _text_blocks(piece, page)
-
-
-def _add_footers(
-    table: Table, grid: LatticeGrid | None, below: list[LayoutRow]
-) -> Generator[LayoutBlock, None, list[LayoutRow]]:
-    """Yield a drawn table with the sums below its frame; return the remaining rows."""
-    if grid is None:
-        return below
-    footers = outer_rows.find_footers_below(below, grid.columns, grid.y1)
-    yield LayoutBlock(BlockKind.TABLE, table=(*table, *footers))
-    return below[len(footers) :]
+            table, _ = add_outer_headers(grids[index], [])
+        piece, above = [], grids[indexes[-1]] if indexes else None
 
 
 def _text_blocks(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
-    for table in find_tables(rows, page.lines.across, page.rotated_runs):
+    for table in find_tables(rows, page.lines.across):
         yield from build_blocks(rows[at : table.start])
         yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end
     yield from build_blocks(rows[at:])
 
 
-def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
-    """Return the words of the document, to decide about hyphens."""
-    text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
-    words = set(_HYPHENATED.findall(text))
-    return frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
+def _complete_pages(
+    data: bytes,
+    markdown: dict[int, str],
+    removed: Mapping[int, str],
+    request: ParseRequest,
+    unread: Sequence[int],
+    source: Mapping[int, pdfium_text.PageText],
+) -> tuple[bool, list[str]]:
+    """Add the lines that a page lacks, from PDFium's own text, and with `more_care` from pypdf.
+
+    Args:
+        data: The PDF.
+        markdown: Markdown of the pages by number, changed in place.
+        removed: Text of removed headers, footers and page numbers by page.
+        request: Options of the reading.
+        unread: Pages on which PDFium finds hardly any letters, though they are not images.
+        source: Text of the pages as PDFium reads it.
+
+    Returns:
+        True if pages still lack letters, and warnings.
+    """
+    expected = {page: count_letters(text.text) - count_letters(removed.get(page, "")) for page, text in source.items()}
+    hidden = {page: unseen for page, text in source.items() if (unseen := count_letters(text.hidden_text))}
+    if lost := _find_losses(expected, markdown, list(expected)):
+        lines = pdfium_text.read_visible_lines(data, list(lost), request.password)
+        for page in lost:
+            visible = expected[page] & count_letters("\n".join(lines[page]))
+            if is_incomplete(expected[page] - visible, expected[page]):
+                hidden[page] = hidden.get(page, Counter()) + (expected[page] - visible)
+            expected[page] = visible
+        for share in (WHOLE_LINES, PARTS_OF_LINES):
+            _add_missing_lines(markdown, lines, _find_losses(expected, markdown, list(lost)), share)
+        lost = _find_losses(expected, markdown, list(lost))
+    if request.more_care and (pages := sorted({*unread, *lost} - hidden.keys())):
+        lines = _load_fallback_reader().read_lines(data, pages, request.password)
+        letters = {page: count_letters("\n".join(found)) for page, found in lines.items()}
+        _add_missing_lines(markdown, lines, _find_losses(letters, markdown, pages), WHOLE_LINES)
+        lost = _find_losses(expected, markdown, list(lost))
+    total = total_letters(expected.values()) + total_letters(hidden.values())
+    warnings = []
+    if lost:
+        warnings.append(format_loss_warning("Some text is missing", lost, total))
+    if hidden:
+        warnings.append(format_loss_warning(HIDDEN_TEXT_WARNING, hidden, total))
+    if total and sum(map(len, removed.values())) > _MAX_REMOVED_SHARE * total:
+        warnings.append("Repeated headers and footers are shown only once, and page numbers not at all.")
+    return bool(lost), warnings
+
+
+def _find_losses(
+    expected: Mapping[int, Counter[str]], markdown: Mapping[int, str], pages: Sequence[int]
+) -> dict[int, Counter[str]]:
+    """Return the lost letters of incomplete pages; text that was joined to the page before is not lost."""
+    losses = {}
+    for page in pages:
+        letters = expected.get(page, Counter())
+        lost = find_lost_letters(letters, markdown[page])
+        if is_incomplete(lost, letters):
+            before = count_written_letters(markdown.get(page - 1, "")) - expected.get(page - 1, Counter())
+            lost = find_lost_letters(letters, markdown[page], before)
+            if is_incomplete(lost, letters):
+                losses[page] = lost
+    return losses
+
+
+def _add_missing_lines(
+    markdown: dict[int, str], lines: Mapping[int, Sequence[str]], lost: Mapping[int, Counter[str]], min_share: float
+) -> None:
+    for page, letters in lost.items():
+        missing = find_missing_lines(lines.get(page, ()), markdown[page], letters, min_share)
+        if missing:
+            text = escape_text(join_lines(missing))
+            markdown[page] = f"{markdown[page]}\n\n{text}".strip()

@@ -22,8 +22,6 @@ _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
-_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _MIN_NARROW_LINES = 3.2, 0.8, 10
-"""Long narrow columns are prose if nearly every line is full."""
 _MIN_ROWS = 4
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
@@ -37,8 +35,6 @@ _WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
 _SAME_LINE = 0.2
 """Multiple of the font size."""
 _MAX_SKIPPED = 3
-_MIN_COLUMN_WIDTH = 10
-"""Multiple of the font size."""
 
 
 def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
@@ -107,40 +103,6 @@ def _find_halves(
     if rows[inside[0]].bold or max(run.x1 for run in columns[0]) > cut[1]:
         return start, end, []
     return inside[0], inside[-1] + 1, columns
-
-
-def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
-    """Return the runs of one element, column by column if it continues in the next column."""
-    if len(runs) < 2:
-        return list(runs)
-    groups: list[list[TextRun]] = []
-    end = 0.0
-    for run in sorted(runs, key=lambda run: run.x0):
-        if groups and run.x0 < end + _MIN_GUTTER:
-            groups[-1].append(run)
-            end = max(end, run.x1)
-        else:
-            groups.append([run])
-            end = run.x1
-    if len(groups) == 1 or not _breaks_back(groups):
-        return list(runs)
-    ordered = _reading_order(groups)
-    return [run for group in ordered for run in sorted(group, key=lambda run: (run.middle, run.x0))]
-
-
-def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
-    """Return True if each group begins above the one before it, or next to it and both have column width.
-
-    Words with wide gaps in a short line are next to each other too.
-    """
-    for before, after in pairwise(groups):
-        top, size = min(run.y0 for run in before), before[0].size
-        above = min(run.y0 for run in after) < top - 2
-        beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
-        widths = (max(run.x1 for run in group) - min(run.x0 for run in group) for group in (before, after))
-        if not above and not (beside and min(widths) > _MIN_COLUMN_WIDTH * size):
-            return False
-    return True
 
 
 def _find_band(
@@ -239,9 +201,6 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     texts = [text_of_row(line) for column in lines for line in column]
     words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
     full_lines = sum(map(len, map(_full_lines, lines))) / len(texts)
-    is_narrow = words >= _WORDS_A_NARROW_LINE and full_lines >= _NARROW_FULL_SHARE
-    if is_narrow and min(map(len, lines)) >= _MIN_NARROW_LINES:
-        return True
     return words >= _WORDS_A_LINE and full_lines > _FULL_SHARE
 
 

@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from scraper.documents.pdf.page_objects import Box, PageObject
-from scraper.documents.pdf.pdfium import pdfium
+from scraper.documents.pdf.pdfium import Box, PageObject, pdfium
 
 _GRAY, _BGRX = 1, 3
 """Formats of a bitmap with one and with four bytes per pixel (fpdfview.h)."""

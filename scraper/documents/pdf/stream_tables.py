@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.table_cells import RowSegment, SegmentedRow, find_free_strips, merge_lines, split_row
-from scraper.documents.pdf.table_headers_and_footers import Table, add_headers
+from scraper.documents.pdf.table_cells import RowSegment, SegmentedRow, Table, find_free_strips, merge_lines, split_row
 from scraper.documents.pdf.text_assembly import is_label
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
@@ -19,7 +17,6 @@ _TOLERANCE = 0.1
 """Ratio of rows that may cross the space between two columns, such as spanning headers or long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
-_MIN_FILLED = 0.3
 _MIN_SURE_ROWS = 4
 _FLUSH = 3.0
 _NARROW_GAP = 0.5
@@ -38,7 +35,6 @@ _MAX_ROW_DISTANCE = 1.6
 _WIDE = 0.75
 """Ratio to the table width. A wider row without a gap is prose beside the table."""
 _RULE_END = 4.0
-_DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
 class StreamTable(NamedTuple):
@@ -49,9 +45,7 @@ class StreamTable(NamedTuple):
     rows: Table
 
 
-def find_tables(
-    rows: Sequence[LayoutRow], across: Sequence[RulingLine], rotated_runs: Sequence[TextRun] = ()
-) -> list[StreamTable]:
+def find_tables(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
     if all(len(row.runs) == 1 for row in rows):
         return []
@@ -68,10 +62,7 @@ def find_tables(
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
-        above = rows[found[-1].end if found else 0 : at]
-        edges = (lines[at].y0, lines[at].y1)
-        table, count = add_headers(table, _columns(lines[at:end]), edges, above, rotated_runs)
-        found.append(StreamTable(at - count, end, table))
+        found.append(StreamTable(at, end, table))
         at = end
     return found
 
@@ -129,7 +120,7 @@ def _next_cellular(
             return index
         if len(line.segments) > 1 and not shares_gap:
             return None
-        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_header(line):
+        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left):
             return None
     return None
 
@@ -146,15 +137,7 @@ def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left
 
 
 def _is_cellular(line: SegmentedRow) -> bool:
-    if len(line.segments) < 2:
-        return False
-    if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
-        return False  # A line of a table of contents.
-    return not (len(line.segments) == 2 and is_label(line.segments[0].text))
-
-
-def _is_header(line: SegmentedRow) -> bool:
-    return line.row.bold and sum(len(run.text) for run in line.row.runs) < 80
+    return len(line.segments) > 1 and not (len(line.segments) == 2 and is_label(line.segments[0].text))
 
 
 def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLine]) -> bool:
@@ -186,10 +169,7 @@ def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table
     if _is_prose(lines, grid):
         return None
     rows = [row for row in merge_lines(lines, grid, across) if any(row)]
-    filled = sum(bool(cell) for row in rows for cell in row)
-    if len(rows) < 2 or filled < _MIN_FILLED * len(rows) * len(columns):
-        return None
-    return tuple(tuple(row) for row in rows)
+    return tuple(map(tuple, rows)) if len(rows) > 1 else None
 
 
 def _is_justified(lines: Sequence[SegmentedRow], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:

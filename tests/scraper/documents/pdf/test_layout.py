@@ -96,11 +96,6 @@ def test_running_line_in_a_large_font_is_no_heading() -> None:
     assert "#" not in text
 
 
-def test_section_number_before_capitals_is_a_heading() -> None:
-    drawn = [*prose(60, 80, 3, "a"), text_at(120, 118, "II. RELATED WORK"), *prose(60, 130, 3, "b")]
-    assert "\n\n## II. RELATED WORK\n\nb0 The ferry" in body([text_at(60, 50, "Ferries", 18), *drawn])
-
-
 def test_rows_of_short_texts_are_a_table() -> None:
     rows = {
         "north": "open all day.",

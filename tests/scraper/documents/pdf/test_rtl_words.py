@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from scraper.documents.pdf.liteparse_items import PdfItem
-from scraper.documents.pdf.page_objects import Box
-from scraper.documents.pdf.rtl_words import PlacedGlyph, read_in_order, rebuild_words
+from scraper.documents.pdf.item_corrections import PdfItem, PlacedGlyph, read_in_order, rebuild_words
+from scraper.documents.pdf.pdfium import Box
 from tests.scraper.documents.builders import parse, pdf_of
 
 SIZE, WIDTH = 10, 6.0
