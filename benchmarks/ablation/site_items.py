@@ -13,8 +13,8 @@ from benchmarks.site.crawling import OfflineSite, rate_crawl, rate_order
 from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
 from scraper.model import Document
-from scraper.site.page_ranking import rank_pages
 from scraper.site.site_mapper import SiteMapper
+from scraper.site.url_patterns import rank_pages
 from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
 
 _EARLY, _TOP = 20, 5

@@ -32,8 +32,8 @@ from benchmarks.site.saved_sites import Question, SavedSite, load_sites
 from benchmarks.site.scrapy_peer import open_scrapy, rate_scrapy
 from scraper.model import Document
 from scraper.site.model import SiteMap
-from scraper.site.page_ranking import rank_pages
 from scraper.site.site_mapper import SiteMapper
+from scraper.site.url_patterns import rank_pages
 from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
 
 Sites = dict[str, tuple[SavedSite, list[Question]]]

@@ -12,7 +12,7 @@ from scraper.extract.outlinks import extract_outlinks
 from scraper.extract.reader import read
 from scraper.extract.sitemaps import SitemapFile, parse_sitemap
 from scraper.model import Document
-from scraper.site.site_reader import LoadedPage
+from scraper.site.web_site_reader import LoadedPage, WebSiteReader
 from tests.site.traps.made_site import Response
 
 _MAX_REDIRECTS = 10
@@ -28,8 +28,8 @@ class Visit:
     """Name of the true page; "" for lists, traps and failures."""
 
 
-class OfflineReader:
-    """A `SiteReader` over `respond`, which answers a URL; `visits` has every request."""
+class OfflineReader(WebSiteReader):
+    """A reader over `respond`, which answers a URL; `visits` has every request."""
 
     def __init__(
         self,

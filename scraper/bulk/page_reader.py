@@ -27,9 +27,9 @@ from scraper.errors import ScraperError
 from scraper.extract import worker_jobs
 from scraper.facts.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
+from scraper.reading.batch import read_with_other_urls
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import check_fields, check_page_type, extract_fields
-from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)

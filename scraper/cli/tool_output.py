@@ -117,7 +117,7 @@ async def _run(
         arguments = {**arguments, "format": "json"}
     if (fault := tool.fault(arguments)) is not None:
         return fault
-    from scraper.reading.scheme_retry import read_with_other_urls
+    from scraper.reading.batch import read_with_other_urls
     from scraper.services import Services
 
     task = asyncio.current_task()

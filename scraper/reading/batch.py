@@ -1,4 +1,4 @@
-"""Read several pages at once, within one deadline."""
+"""Read several pages at once, within one deadline, and addresses without a scheme by their likeliest URLs first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from scraper import errors
@@ -29,6 +29,8 @@ _LAST_RESERVE_S = 0.5
 """Seconds before the deadline at which reading ends, so that a late page still returns its loaded part."""
 _SLOW_PAGE_S = 8.0
 """Seconds. If a page takes longer, the next page in the list is read too, and the first to finish counts."""
+_MIN_RETRY_S = 1.0
+"""Seconds that must be left for a second call with other URLs."""
 _TICK_S = 0.01
 """Seconds added to a wait, so that a page is already late when it is checked."""
 
@@ -144,6 +146,43 @@ async def read_with_replacements(
             outcomes |= {url: _timeout_error(url, "the time for the whole answer") for url in late}
         await _cancel(running)
     return outcomes
+
+
+async def read_with_other_urls(
+    read: Callable[[Mapping[str, str]], Awaitable[T]],
+    other_urls: Mapping[str, str],
+    errors_of: Callable[[T], Mapping[str, object]],
+    deadline: Deadline | None = None,
+) -> T:
+    """Read URLs; if some cannot be reached, read once more with their other URLs, and return the better result.
+
+    The second result is better if it has fewer such errors, or if each host accepted the connection.
+
+    Args:
+        read: Reads the URLs, with the replacements in its argument.
+        other_urls: Other URL of each URL, see `scraper.urls.guess_urls`; empty without one.
+        errors_of: Returns the errors in a result by canonical URL.
+        deadline: No second call is made less than a second before it.
+    """
+    first = await read({})
+    before = errors_of(first)
+    others = {
+        url: other for url, other in other_urls.items() if other and errors.is_unreachable(before.get(_canonical(url)))
+    }
+    if not others or (deadline is not None and deadline.left_s() < _MIN_RETRY_S):
+        return first
+    second = await read(others)
+    found = errors_of(second)
+    after = [found.get(_canonical(other)) for other in others.values()]
+    has_fewer = sum(map(errors.is_unreachable, after)) < len(others)
+    return second if has_fewer or not any(isinstance(error, errors.HostDownError) for error in after) else first
+
+
+def _canonical(url: str) -> str:
+    try:
+        return parse_target(url)
+    except errors.InvalidUrlError:
+        return url
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:

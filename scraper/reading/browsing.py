@@ -22,9 +22,9 @@ from scraper.call_context import AskUser, Deadline
 from scraper.coordination.state import SharedState
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
+from scraper.reading.batch import read_with_other_urls
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.response_reader import RenderDecider
-from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.reading.screenshots import NO_IMAGES
 from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings

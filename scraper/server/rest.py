@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from scraper.background_tasks import run_in_background
 from scraper.errors import InternalError, InvalidArgumentError, OverloadedError
-from scraper.reading.scheme_retry import read_with_other_urls
+from scraper.reading.batch import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller

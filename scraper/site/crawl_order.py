@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from scraper.site.crawl_scope import SiteLanguages
-from scraper.site.page_ranking import split_stems, url_words
-from scraper.site.url_patterns import PathWords, url_shape
+from scraper.site.url_patterns import PathWords, split_stems, url_shape, url_words
 from scraper.text.terms import inverse_document_frequency
 
 _LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}

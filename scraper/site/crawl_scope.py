@@ -17,8 +17,7 @@ from scraper.extract.outlinks import Outlink
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
-from scraper.site.page_ranking import split_stems
-from scraper.site.url_patterns import find_language, find_section, is_looping
+from scraper.site.url_patterns import find_language, find_section, is_looping, split_stems
 from scraper.urls import page_key, site_host
 from scraper.values.text import truncate
 

@@ -13,7 +13,7 @@ from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
-from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, SiteReader
+from scraper.site.web_site_reader import MIN_VISIT_S, PAGE_LIMIT_S, WebSiteReader
 
 PAGES_AT_ONCE = 4
 """Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
@@ -31,7 +31,7 @@ class Crawler:
     """Visit the pages of one site."""
 
     def __init__(
-        self, reader: SiteReader, frontier: CrawlFrontier, on_page: OnPage, deadline: Deadline, facts: SiteFacts
+        self, reader: WebSiteReader, frontier: CrawlFrontier, on_page: OnPage, deadline: Deadline, facts: SiteFacts
     ) -> None:
         """Prepare a crawl until the deadline.
 

@@ -18,7 +18,7 @@ from scraper.reading.robots import RobotsDecision, RobotsRules, disallowed_error
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.model import ExcludedUrls
-from scraper.site.site_reader import SiteReader
+from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import build_missing_url, site_host
 
 MAX_LIST_FILES = 200
@@ -40,7 +40,7 @@ class SitemapReader:
     read or that list nothing are counted in `failures`.
     """
 
-    def __init__(self, reader: SiteReader, leave_out: Callable[[str, str, int], None], *, max_urls: int = 0) -> None:
+    def __init__(self, reader: WebSiteReader, leave_out: Callable[[str, str, int], None], *, max_urls: int = 0) -> None:
         """Read files with at most `max_urls` URLs of pages and files, for a crawl; without, for a map."""
         self._reader = reader
         self._is_map = not max_urls
@@ -153,7 +153,7 @@ class SiteRobots:
     rules: RobotsRules
 
 
-async def load_site_robots(reader: SiteReader, start: str, known: SiteRobots | None = None) -> SiteRobots:
+async def load_site_robots(reader: WebSiteReader, start: str, known: SiteRobots | None = None) -> SiteRobots:
     """Return the robots.txt that holds for a start page: `known` if it is of the same site.
 
     Call it before the start page is read, and with the final URL after redirects.
@@ -179,7 +179,7 @@ async def load_site_robots(reader: SiteReader, start: str, known: SiteRobots | N
     return known
 
 
-async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPage) -> SiteFacts:
+async def discover_site(reader: WebSiteReader, robots: SiteRobots, start: CrawledPage) -> SiteFacts:
     """Return the URLs in sitemaps and feeds of a site, and its page for missing URLs.
 
     Its robots.txt and its start page were read before.
@@ -196,7 +196,7 @@ async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPa
     return SiteFacts(robots.text, listed, missing_page, left_out.summary())
 
 
-async def _probe(reader: SiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:
+async def _probe(reader: WebSiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:
     """Return the site's page for a URL that does not exist, or None after a failure or if it is forbidden."""
     url = build_missing_url(origin)
     if not rules.allows(url):

@@ -20,7 +20,6 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import ACTION, FORBIDDEN, ExclusionCounter, find_folder, is_action, is_file
 from scraper.site.model import SiteMap, SitePage
 from scraper.site.site_discovery import SitemapReader, load_site_robots
-from scraper.site.site_reader import SiteReader
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import host_of, page_key, parse_target, site_host
 from scraper.workers import WorkerPool
@@ -78,7 +77,7 @@ class _Collector:
 class SiteMapper:
     """Build the map of one site."""
 
-    def __init__(self, reader: SiteReader) -> None:
+    def __init__(self, reader: WebSiteReader) -> None:
         """Use `reader` to read the site."""
         self._reader = reader
         self._pages_read = 0

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.reading.scheme_retry import read_with_other_urls
+from scraper.reading.batch import read_with_other_urls
 from scraper.site.model import PageChange
 from scraper.site.page_change_tracker import PAGES_AT_ONCE, PageChangeTracker
 from scraper.store.record_logs import RecordLogs

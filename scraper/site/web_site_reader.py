@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
@@ -19,10 +19,13 @@ from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import run_in_worker
 from scraper.reading.robots import RobotsRules
-from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, LoadedPage
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
+MIN_VISIT_S = 1.0
+"""Seconds. No request starts if less time is left until the deadline."""
+PAGE_LIMIT_S = 30.0
+"""Seconds for one page, so that the other pages of a call are read if a server never answers for some of them."""
 _LINKS_LIMIT_S = 5.0
 """CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 _LIST_LIMIT_S = 20.0
@@ -32,8 +35,18 @@ LIST_LOAD_S, LOAD_SHARE = 60.0, 0.5
 file, and its pages are read nevertheless."""
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedPage:
+    """A page with its document and all its links."""
+
+    url: str
+    """URL after redirects."""
+    document: Document
+    outlinks: Outlinks
+
+
 class WebSiteReader:
-    """Implement `SiteReader` for one call."""
+    """Load files and pages of one site for one call. After `load_robots`, keep the Crawl-delay of the site."""
 
     def __init__(
         self,

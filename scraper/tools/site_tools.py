@@ -15,7 +15,7 @@ from scraper.retrieval.model import PageExcerpts
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.model import CrawlRequest
-from scraper.site.page_ranking import rank_pages
+from scraper.site.url_patterns import rank_pages
 from scraper.tools.model import (
     FORMAT,
     Parameter,

@@ -6,7 +6,7 @@ import pytest
 
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.reading.scheme_retry import read_with_other_urls
+from scraper.reading.batch import read_with_other_urls
 
 HTTPS, HTTP = "https://a.example/", "http://a.example/"
 DOWN = errors.HostDownError("refused", target=HTTPS)

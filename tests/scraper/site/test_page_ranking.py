@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scraper.site.model import SitePage
-from scraper.site.page_ranking import rank_pages
+from scraper.site.url_patterns import rank_pages
 from tests.growth import Hostile, hostile_inputs
 
 ORIGIN = "https://site.example"

@@ -15,12 +15,12 @@ from scraper.site import site_discovery
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.model import SiteMap
 from scraper.site.site_mapper import SiteMapper
-from scraper.site.site_reader import LoadedPage
+from scraper.site.web_site_reader import LoadedPage, WebSiteReader
 
 ORIGIN = "https://site.example"
 
 
-class MadeSite:
+class MadeSite(WebSiteReader):
     """Files and pages of a site, in memory."""
 
     def __init__(self, robots: str = "") -> None:
