@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 import secrets
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urljoin, urlsplit
 
 import ada_url
 
@@ -22,23 +22,19 @@ from scraper.values.text import truncate
 
 MAX_URL_CHARS = 8_000
 """Characters. Servers commonly reject request lines above 8 kB."""
-
 _MAX_HOST_CHARS = 253
 """Characters of a host name (RFC 1035, 2.3.4)."""
-
 _ECHO_CHARS = 120
 """Characters of an invalid argument that an error message repeats."""
-
 _HOSTS_REMEMBERED = 1_024
 """Hosts in the cache, because several steps look up the host of a page."""
-
-_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _SCHEMES = frozenset(
     "about blob chrome chrome-extension data devtools file filesystem ftp git irc jar javascript ldap magnet "
     "mailto resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
 )
 """Schemes used without `//`. Any other text before a colon is probably a search operator."""
-_WEB_WITH_HOST = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_WEB_URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+_NO_SCHEME_SIGNS = str.maketrans("", "", "+.-")
 _HOST_LIKE = re.compile(
     r"(?:[^\s/?#:@.]+\.)+(?:[a-zA-Z]{2,63}|xn--[a-zA-Z0-9-]+|[^\x00-\x7f\s/?#:@.]{2,})\.?(?::\d{1,5})?(?:[/?#]|$)"
 )
@@ -135,7 +131,7 @@ def _site_of(url: str) -> str:
 
 def _reject_ambiguous(target: str) -> None:
     """Reject URLs that parsers interpret differently."""
-    if not _WEB_WITH_HOST.match(target):
+    if not _WEB_URL.match(target):
         scheme, _, rest = target.partition(":")
         host = rest.lstrip("/\\")
         is_host_likely = host and not host.startswith(("?", "#"))
@@ -163,9 +159,10 @@ def _not_a_web_url_error(target: str) -> InvalidUrlError:
     has_drive = target[:1].isalpha() and target[1:3] in {":\\", ":/"}
     if not has_space and (has_drive or target.startswith(("/", "~/", "./", "../"))):
         return _error(f"{_quote(target)} is a path, not a URL.", target)
-    scheme = _SCHEME.match(target)
-    name = scheme.group(1).lower() if scheme else ""
-    if name and (f"{name}://" == target[: len(name) + 3].lower() or (name in _SCHEMES and not has_space)):
+    name, colon, rest = target.partition(":")
+    name = name.lower()
+    is_scheme = name[:1].isalpha() and name.isascii() and name.translate(_NO_SCHEME_SIGNS).isalnum()
+    if colon and ((is_scheme and rest.startswith("//")) or (name in _SCHEMES and not has_space)):
         return _error(f"`{name}:` URLs are not fetched, only http: and https:.", target)
     next_step = "Search finds pages; then fetch one of their URLs."
     return _error(f"{_quote(target)} looks like a search query: use the `search` tool.", target, next_step)
@@ -195,7 +192,6 @@ def join_url(base: str, address: str) -> str:
         return address
 
 
-_WEB_URL = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
 _MAX_WEB_URL_CHARS = 16_000
 """Characters. Redirects of search engines contain other URLs and are longer than `MAX_URL_CHARS`."""
 
@@ -212,7 +208,8 @@ def split_url(url: str) -> SplitResult | None:
 
 def is_web_url(url: str) -> bool:
     """Return True if a text is an http or https URL of at most 16,000 characters."""
-    return _WEB_URL.match(url) is not None and len(url) <= _MAX_WEB_URL_CHARS and split_url(url) is not None
+    found = _WEB_URL.match(url) if len(url) <= _MAX_WEB_URL_CHARS else None
+    return found is not None and not found[0][-1].isspace() and split_url(url) is not None
 
 
 _TRACKING = frozenset(
@@ -223,17 +220,15 @@ _TRACKING = frozenset(
 _TRACKING_PREFIXES = ("utm_", "vero_", "oly_", "pk_", "mtm_", "hsa_")
 _RESULT_TRACKING = frozenset("ref_url wfr oc si sca_esv amp=1 amp= outputtype=amp".split())
 """Parameters, some with a value, that make no other result of a search. On some sites, they make another page."""
-_SESSION_NAME = re.compile(
-    r"(?:php)?sess(?:ion)?_?(?:id)?|s|sid|jsessionid|aspsessionid\w*|cfid|cftoken|zenid|oscsid", re.IGNORECASE
-)
+_SESSION_NAMES = frozenset("s sess sessid session sessionid sid jsessionid cfid cftoken zenid oscsid".split())
+"""Names of parameters without underscores and `php`."""
 _MIN_SESSION_VALUE = 16
 """Letters and digits of a session id."""
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
-"""Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
-_SLASHES = re.compile(r"/{2,}")
-_INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
+_INDEX_PAGES = frozenset(
+    f"{name}.{suffix}" for name in ("index", "default") for suffix in ("htm", "html", "php", "asp", "aspx", "jsp")
+)
 _VIDEOS, _VIDEO_LINKS = "youtube.com", "youtu.be"
 _SAME_SITES = {_VIDEO_LINKS: _VIDEOS, "old.reddit.com": "reddit.com", "new.reddit.com": "reddit.com"}
 """Hosts that show the pages of another host."""
@@ -282,7 +277,7 @@ def result_key(url: str) -> str:
     if (inner := _unwrap_amp_cache(parsed)) is not None:
         return result_key(inner)
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
-    path = _normalize_path(_ESCAPE.sub(lambda match: match.group().upper(), parsed.pathname))
+    path = _normalize_path(parsed.pathname, upper=True)
     # Without the final slash, `amp` may be any word.
     path = path.removesuffix("/amp/").rstrip("/")
     host = _drop_mobile_labels(_SAME_SITES.get(parsed.hostname, parsed.hostname))
@@ -315,9 +310,19 @@ def _route_of(parsed: ada_url.URL) -> str:
     return str(parsed.hash) if parsed.hash.startswith(("#!", "#/")) else ""
 
 
-def _normalize_path(path: str) -> str:
-    path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", path))
-    return _INDEX_PAGE.sub("/", _SLASHES.sub("/", path))
+def _normalize_path(path: str, *, upper: bool = False) -> str:
+    """Return a path without escapes of letters, digits and `-._~`, which need none (RFC 3986, 2.3)."""
+
+    def normalize(escape: re.Match[str]) -> str:
+        character = chr(int(escape[0][1:], 16))
+        is_plain = character.isascii() and (character.isalnum() or character in "-._~")
+        return character if is_plain else escape[0].upper() if upper else escape[0]
+
+    path = _ESCAPE.sub(normalize, _PATH_SESSION.sub("", path))
+    while "//" in path:
+        path = path.replace("//", "/")
+    folder, slash, page = path.rpartition("/")
+    return folder + slash if page.lower() in _INDEX_PAGES else path
 
 
 def _normalize_query(search: str, more_noise: frozenset[str] = frozenset()) -> str:
@@ -336,7 +341,8 @@ def _is_noise(name: str, value: str) -> bool:
     if name.lower() in _TRACKING or name.lower().startswith(_TRACKING_PREFIXES):
         return True
     is_id = len(value) >= _MIN_SESSION_VALUE and value.isascii() and value.isalnum() and not value.isalpha()
-    return is_id and _SESSION_NAME.fullmatch(name) is not None
+    plain = name.lower().removeprefix("php").replace("_", "")
+    return is_id and (plain in _SESSION_NAMES or plain.startswith("aspsessionid"))
 
 
 def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:

@@ -24,8 +24,7 @@ from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import Soft404Page, link_texts
 from scraper.site.model import PageChange
-from scraper.site.page_blocks import shares_blocks
-from scraper.site.page_changes import PageComparison, compare_pages
+from scraper.site.page_changes import PageComparison, compare_pages, shares_blocks
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import build_missing_url, host_of, page_key, parse_target
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.site.page_blocks import remove_noise
+from scraper.site.page_changes import remove_noise
 from tests.scraper.soon import soon
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from scraper.site.page_blocks import split_blocks
-from scraper.site.page_changes import compare_pages, mark_words
+from scraper.site.page_changes import compare_pages, mark_words, split_blocks
 from tests.growth import assert_linear
 from tests.site.traps.made_site import Prose
 
