@@ -6,13 +6,10 @@ job that was killed comes to the same decisions from the written pages.
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import math
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from browsers.model import Snapshot
@@ -21,7 +18,6 @@ from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import CrawlOptions, JobPage, JobSpec, PageOutcome
 from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
-from scraper.bulk.schedule import Schedule
 from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
@@ -32,55 +28,6 @@ from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_facts, load_site_robots
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
-
-
-class CrawlFeeder:
-    """Keep a few pages of each site in the schedule. With fewer, more links are known when a page is chosen."""
-
-    def __init__(
-        self, job: BulkJob, planner: CrawlPlanner, schedule: Schedule, *, on_pages: Callable[[], None]
-    ) -> None:
-        """Create a feeder; `on_pages` is called when pages were added, or when there are no more."""
-        self._job = job
-        self._planner = planner
-        self._schedule = schedule
-        self._on_pages = on_pages
-        self._changed = asyncio.Event()
-        self._changed.set()
-        self._per_site = 2 * job.spec.rate.per_host
-        # The interrupted run may have visited any host just now.
-        is_paused = job.is_resumed and job.spec.rate.gap_s > 0
-        self._free_at = time.monotonic() + job.spec.rate.gap_s if is_paused else -math.inf
-        self.is_done = False
-        """True if no page is being read and none is left that is worth a visit."""
-
-    def notify(self) -> None:
-        """Wake up `run`, because the schedule may need more pages."""
-        self._changed.set()
-
-    async def deliver(self, outcome: PageOutcome) -> None:
-        """Add the links of a page to the planner, queue its row for writing, and wake up `run`."""
-        await self._job.deliver(self._planner.take(outcome))
-        self._changed.set()
-
-    async def run(self) -> None:
-        """Add pages until canceled."""
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            added = [
-                page
-                for site in self._planner.sites()
-                for page in await choose_pages(
-                    self._job, self._planner, site, self._per_site - self._planner.count_reading(site)
-                )
-            ]
-            now = time.monotonic()
-            for page in added:
-                self._schedule.add_more_pages(page.host, [page], now=now, free_at=self._free_at)
-            self.is_done = not added and not self._planner.reading_count and not self._planner.has_next()
-            if added or self.is_done:
-                self._on_pages()
 
 
 async def choose_pages(job: BulkJob, planner: CrawlPlanner, site: int, count: int) -> list[JobPage]:
@@ -108,6 +55,13 @@ async def open_planner(job: BulkJob) -> CrawlPlanner:
     planner = CrawlPlanner(options, start_pages)
     await job.query(lambda database: planner.restore(database.iter_crawled()))
     return planner
+
+
+def is_complete(job: BulkJob, planner: CrawlPlanner | None) -> bool:
+    """Return True if each page of a list is delivered, or a crawl reads no page and none is left that is worth it."""
+    if planner is None:
+        return job.stats.remaining <= 0
+    return not planner.reading_count and not planner.has_next()
 
 
 _FACTS_LIMIT_S = 300.0
@@ -191,8 +145,8 @@ class CrawlPlanner:
             )
             for at, page in enumerate(start_pages)
         ]
-        self.released = 0
-        """Pages that were read or are being read."""
+        self.released = self._taken = 0
+        """Pages that were chosen, and those of them that were read."""
 
     def restore(self, visited: Iterable[tuple[int, str, bytes, bytes]]) -> None:
         """Add the written pages of an earlier run, from `JobDatabase.iter_crawled`: site, URL, page and facts."""
@@ -203,7 +157,7 @@ class CrawlPlanner:
     @property
     def reading_count(self) -> int:
         """Number of pages that were chosen and are not read yet."""
-        return sum(len(site.reading) for site in self._sites)
+        return self.released - self._taken
 
     @property
     def pending_count(self) -> int:
@@ -295,6 +249,7 @@ class CrawlPlanner:
         return [(reason, count, examples[reason]) for reason, count in counts.most_common()]
 
     def _take(self, site: _Site, page: CrawledPage, facts: SiteFacts | None) -> None:
+        self._taken += 1
         if facts is not None:
             site.facts = facts
             site.frontier.rules = RobotsRules(facts.robots)

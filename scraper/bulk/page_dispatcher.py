@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import ada_url
 from cachetools import LRUCache
 
+from browsers import Browsers
 from scraper import errors
-from scraper.bulk.model import JobPage, PageOutcome
+from scraper.bulk.model import JobPage, JobRate, PageOutcome
 from scraper.bulk.page_reader import PageResult, make_skipped_row
 from scraper.bulk.schedule import Schedule
 from scraper.urls import same_site
@@ -182,6 +183,13 @@ GRACE_S = 10.0
 
 _CHECK_S = 0.5
 """Seconds between two checks of the allowed concurrency."""
+
+
+def count_pages_at_once(rate: JobRate, browsers: Browsers) -> int:
+    """Return the number of pages to read at once: that of the job, or as many as the browsers have slots now."""
+    status = browsers.status()
+    return rate.concurrency or status.peek_slots + status.render_slots
+
 
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
 """Read one page. It must not raise errors of the page."""

@@ -12,9 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from scraper.bulk.crawl import CrawlPageReader
-from scraper.bulk.local_reading import count_pages_at_once
 from scraper.bulk.model import JobPage, JobSpec, PageOutcome
-from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
+from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage, count_pages_at_once
 from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.schedule import Schedule
 from scraper.services import Services

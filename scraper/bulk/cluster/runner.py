@@ -15,7 +15,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line
 from scraper.bulk.cluster.reader_process import ReaderProcess
-from scraper.bulk.crawl import CrawlPlanner, choose_pages, open_planner
+from scraper.bulk.crawl import CrawlPlanner, choose_pages, is_complete, open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import BulkError, JobPage, PageOutcome
@@ -99,7 +99,7 @@ class ClusterRun:
             BulkError: Rows cannot be written, or processes die repeatedly.
             RayError: The cluster was lost, or a process cannot open its services.
         """
-        if self._is_complete():
+        if is_complete(self._job, self._planner):
             return
         tasks = [asyncio.create_task(self._use_processes(place)) for place in range(self._places)]
         try:
@@ -113,11 +113,6 @@ class ClusterRun:
                 task.cancel()
             await asyncio.wait(tasks)
             await self._close()
-
-    def _is_complete(self) -> bool:
-        if self._planner is None:
-            return self._job.stats.remaining <= 0
-        return not self._planner.reading_count and not self._planner.has_next()
 
     async def _use_processes(self, place: int) -> None:
         """Read pages in one process; if it dies, continue in another one."""
@@ -134,7 +129,7 @@ class ClusterRun:
                         reading |= {page.number: page for page in pages}
                         await process.add.remote(pages, is_restarted=is_restarted or bool(returned))
                         is_restarted = False
-                    elif self._is_complete():
+                    elif is_complete(self._job, self._planner):
                         return
                     outcomes = await process.collect.remote(_COLLECT_WAIT_S)
                     deaths = 0 if outcomes else deaths

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 from scraper.bulk.job import BulkJob
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import Format
+from scraper.bulk.run import read_locally
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_crawl import MadePages, make, run, spec_of
 from tests.scraper.bulk.test_job import Pages

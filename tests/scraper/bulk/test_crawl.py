@@ -19,7 +19,6 @@ from scraper import errors
 from scraper.bulk.crawl import CrawlPlanner, open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import (
     CrawlOptions,
     Format,
@@ -32,7 +31,7 @@ from scraper.bulk.model import (
     PageOutcome,
 )
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.run import run_bulk
+from scraper.bulk.run import read_locally, run_bulk
 from scraper.bulk.schedule import Schedule
 from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks

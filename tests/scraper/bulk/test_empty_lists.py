@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from scraper.bulk.job import BulkJob
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import STDIN, Format, JobSpec
+from scraper.bulk.run import read_locally
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_job import URLS, Pages
 

@@ -16,9 +16,8 @@ import pytest
 
 from scraper import errors
 from scraper.bulk import job as job_module
-from scraper.bulk import local_reading, page_dispatcher
+from scraper.bulk import page_dispatcher, run
 from scraper.bulk.job import BulkJob
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import (
     BulkError,
     DiskFullError,
@@ -34,6 +33,7 @@ from scraper.bulk.model import (
 )
 from scraper.bulk.outputs.files import JsonlOutput
 from scraper.bulk.page_reader import PageResult
+from scraper.bulk.run import read_locally
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 
 URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
@@ -134,8 +134,8 @@ async def test_a_page_with_a_temporary_failure_is_retried(tmp_path: Path) -> Non
 async def test_a_list_with_more_hosts_than_the_schedule_limit_is_read_completely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
-    monkeypatch.setattr(local_reading, "HOSTS_AT_ONCE", hosts)
-    monkeypatch.setattr(local_reading, "PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(run, "HOSTS_AT_ONCE", hosts)
+    monkeypatch.setattr(run, "PAGES_AT_ONCE", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
             await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 16)

@@ -18,8 +18,8 @@ import pytest
 from scraper.bulk import url_lists
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import LINES_PER_TRANSACTION, JobDatabase
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import STDIN, Format, MissingExtraError, UrlListError
+from scraper.bulk.run import read_locally
 from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of
 from tests.scraper.bulk.test_job import URLS, Pages

@@ -12,11 +12,10 @@ import pytest
 from scraper import errors
 from scraper.bulk import page_dispatcher
 from scraper.bulk.job import BulkJob
-from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import Format, JobPage, OutputRow, PageOutcome
 from scraper.bulk.page_dispatcher import NETWORK_PAUSE_S, RetryPolicy
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.run import run_bulk
+from scraper.bulk.run import read_locally, run_bulk
 from scraper.settings import Settings
 from tests.browsers.egress.proxies import Proxy
 from tests.browsers.egress.wire import served, settled
