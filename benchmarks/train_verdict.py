@@ -1,4 +1,4 @@
-"""Fit the weights of `scraper.extract.verdict.shell_score`.
+"""Fit the weights of the shell score of `scraper.extract.verdict.verdict`.
 
 Run `python -m benchmarks.train_verdict --corpora DIR`.
 
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.verdict.pages import LabeledPage, saved_pages, snapshot_of
-from scraper.extract.verdict import shell_score
-from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
+from scraper.extract.verdict.verdict import FEATURES, LONG_WORDS, PageSignals
+from scraper.extract.verdict.verdict import measure as measure_page
 from scraper.html.dom.xpath import text_of
 from scraper.html.page import main_content, page_tree
 
@@ -49,8 +49,8 @@ async def measure(options: Options) -> Figures:
         scores[fold == one] = x[fold == one] @ _fit(x[fold != one], y[fold != one])
     _print_mistakes(scores, y, too_long)
     weights = _fit(x, y)
-    print_table("Weights", ("measure", "weight"), zip(shell_score.FEATURES, map(_rounded, weights), strict=True))
-    return {f"weight.{name}": _rounded(value) for name, value in zip(shell_score.FEATURES, weights, strict=True)}
+    print_table("Weights", ("measure", "weight"), zip(FEATURES, map(_rounded, weights), strict=True))
+    return {f"weight.{name}": _rounded(value) for name, value in zip(FEATURES, weights, strict=True)}
 
 
 def _values(page: LabeledPage) -> tuple[tuple[float, ...] | None, bool]:
@@ -62,7 +62,7 @@ def _values(page: LabeledPage) -> tuple[tuple[float, ...] | None, bool]:
     if signals.words >= LONG_WORDS:
         return None, True
     main_content.remove_boilerplate(built.body)
-    return shell_score.measure(built.head, built.body, text_of(built.body)), False
+    return measure_page(built.head, built.body, text_of(built.body)), False
 
 
 def _fit(x: Floats, y: Floats) -> Floats:

@@ -8,7 +8,7 @@ Pages: saved pages with their gold, copies without their content, block pages an
 pages of the test site.
 Peers: crawl4ai's test for blocked pages (`is_blocked`), which is meant for rendered pages; the rule of
 free-search-mcp, which renders pages with fewer than 500 characters of HTML; and the common rule of fewer than 200
-characters of text. The weights of `scraper.extract.verdict.shell_score` were fitted on the copies without content:
+characters of text. The weights of `scraper.extract.verdict.verdict` were fitted on the copies without content:
 `benchmarks.train_verdict` prints their figures out of fold.
 """
 

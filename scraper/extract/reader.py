@@ -10,7 +10,7 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.extract import delivered_markdown, plaintext, timeout_fallback
-from scraper.extract.code import line_elements
+from scraper.extract.code import normalization
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
 from scraper.extract.discussion import thread_extraction
@@ -116,7 +116,7 @@ def extract_footnotes(draft: Draft) -> Draft:
 
 def join_rows(draft: Draft) -> Draft:
     """Join the lines of code in editors, before they become blocks."""
-    line_elements.join_named_lines(draft.page.body, draft.page.classes)
+    normalization.join_named_lines(draft.page.body, draft.page.classes)
     return draft
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from textwrap import dedent
 
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name
-from scraper.extract.code.line_elements import join_code_lines, join_named_lines
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
-from scraper.html.dom.xpath import Element, classes_of, element_selector, text_of
+from scraper.html.dom.xpath import Element, classes_of, element_selector, pad_names, text_of, text_selector
 
 _MAX_LABEL = 24
 _MAX_BAR = 60
@@ -168,3 +169,189 @@ def _extract_fragment(code: Element) -> str:
     text = extract_code(code)
     text = dedent(text) if code.tag == "code" else text
     return f"{text}\n" if raw.endswith("\n\n") else text
+
+
+_LINE = re.compile(
+    r"[\s_](cm-line|view-line|ace_line|codemirror-line|code-?line|token-line|ltx_listingline|ec-line|line)\s"
+)
+"""Names of elements with one line of code."""
+_BOX = re.compile(
+    r"[\s_-](?:codemirror-code|cm-content|view-lines|ace_text-layer|fragment|ltx_listing|code|codebox|code-?block)[\s_-]"
+)
+"""Names of elements with all lines. An element named `line` is code only inside one of them."""
+_ASIDE = re.compile(r"[\s_-](?:ttc|tooltip|popover|popup)[\s_-]")
+_NAMED = element_selector(".//*[@class or @data-slate-type]")
+_KEEPS_LINES = element_selector("descendant-or-self::*[contains(@style, 'white-space')]")
+_OUTSIDE_CODE = text_selector(".//text()[normalize-space() and not(ancestor::code or ancestor::pre)]")
+_TOP = re.compile(r"\btop:\s*(\d+)px")
+_INDENT = re.compile(r"[ \xa0\t]{2,}")
+_NO_LINE = re.compile(r"[\d\s\u2b07]*")
+"""Texts beside the lines: their numbers, and the arrow of a download."""
+_LINE_TAGS = frozenset({"div", "p", "li"})
+_MAX_DEPTH = 4
+_MIN_NUMBERED, _MAX_DIGITS = 3, 6
+"""Minimum lines with consecutive numbers, and digits of a number."""
+_NOT_IN_LINES = HEADINGS | LISTS | {"p", "table", "blockquote", "img", "input", "button"}
+
+
+def join_named_lines(root: Element, class_names: str) -> None:
+    """Turn elements named as lines of code, and boxes of code whose style keeps line breaks, into `pre`.
+
+    Call it before content selection, which would judge each line alone. `class_names` are all class names of the tree.
+    """
+    padded = pad_names(class_names)
+    if not _LINE.search(padded) and not _BOX.search(padded):
+        return
+
+    @cache
+    def kind_of(classes: str | None, slate_type: str | None) -> str:
+        return _find_kind(pad_names(f"{classes or ''} {slate_type or ''}"))
+
+    lines: defaultdict[Element, list[Element]] = defaultdict(list)
+    boxes = []
+    for element in _NAMED(root):
+        kind = kind_of(element.get("class"), element.get("data-slate-type"))
+        if kind == "box":
+            boxes.append(element)
+        elif kind:
+            around = list(islice(element.iterancestors(), _MAX_DEPTH))
+            box = next((one for one in around if kind_of(one.get("class"), one.get("data-slate-type")) == "box"), None)
+            if box is not None or kind != "line":
+                lines[around[0] if box is None else box].append(element)
+    for box, found in lines.items():
+        if not _is_in_code(box) and _hold_all_text(box, found):
+            texts = [extract_code(line) for line in sorted(found, key=_read_top)]
+            _remove_gutter(box, len(texts))
+            _write_lines(box, texts)
+    for box in boxes:
+        leaf = _find_preserved_text(box)
+        if leaf is not None:
+            _write_lines(leaf, [extract_code(leaf)])
+
+
+def _names_of(element: Element) -> str:
+    return pad_names(f"{element.get('class') or ''} {element.get('data-slate-type') or ''}")
+
+
+def _find_kind(names: str) -> str:
+    """Return the name of a line, `box` for an element around lines, or an empty text."""
+    line = _LINE.search(names)
+    return line[1] if line else "box" if _BOX.search(names) else ""
+
+
+def _is_in_code(element: Element) -> bool:
+    return element.tag == "pre" or next(element.iterancestors("pre", "code"), None) is not None
+
+
+def _hold_all_text(box: Element, lines: Sequence[Element]) -> bool:
+    """Return True if lines without inner blocks hold all text of a box, except numbers and tooltips."""
+    if any(next(line.iterdescendants(*_NOT_IN_LINES), None) is not None for line in lines):
+        return False
+    inside, stack = set(lines), [box]
+    while stack:
+        element = stack.pop()
+        if not all(_NO_LINE.fullmatch(text or "") for text in (element.text, *(child.tail for child in element))):
+            return False
+        stack += [one for one in element if one not in inside and not _ASIDE.search(_names_of(one))]
+    return True
+
+
+def _read_top(line: Element) -> int:
+    """Return the position of a line: editors that display only a part of the code change the order of elements."""
+    top = _TOP.search(line.get("style") or "")
+    return int(top[1]) if top else 0
+
+
+def _remove_gutter(box: Element, lines: int) -> None:
+    """Remove the numbers of the lines, which editors write beside the code."""
+    for place in (box, *islice(box.iterancestors(), _MAX_DEPTH)):
+        for beside in [*place.itersiblings(), *place.itersiblings(preceding=True)]:
+            numbers = [text.strip() for text in map(str, beside.itertext()) if text.strip()]
+            if lines > 1 and numbers[-lines:] == [str(number) for number in range(1, lines + 1)]:
+                remove(beside)
+
+
+def _find_preserved_text(box: Element) -> Element | None:
+    """Return the innermost element with all text of a box of code if its style keeps several lines."""
+    if _is_in_code(box) or next(box.iter("pre", "code", *_NOT_IN_LINES - {"button"}), None) is not None:
+        return None
+    leaves = [one for one in _KEEPS_LINES(box) if "pre" in (one.get("style") or "").partition("white-space")[2][:12]]
+    leaf = leaves[-1] if leaves else None
+    is_block = leaf is not None and (next(leaf.iter("br"), None) is not None or "\n" in text_of(leaf).strip())
+    return leaf if is_block else None
+
+
+def join_code_lines(root: Element) -> None:
+    """Turn lists of code lines, and rows of one element with a line in `code` each, into `pre` without the numbers.
+
+    A list is code if each item is one `code` or `pre` and some are indented. Rows are code if they have consecutive
+    numbers, or several `code`, one for each token.
+    """
+    done: set[Element] = set()
+    for code in list(root.iter("code", "pre")):
+        line = next(code.iterancestors("div", "p", "li", "td", "pre", "body"), None)
+        if line is None or line.tag not in _LINE_TAGS or line in done or _is_in_code(line):
+            continue
+        run = dict(_find_run(line))
+        done.update(run or (line,))
+        if _are_lines(list(run), list(run.values())):
+            _replace_run(list(run), [text for _, text in run.values()])
+
+
+_Row = tuple[int | None, str]
+"""Number and code of a line."""
+
+
+def _find_run(line: Element) -> Iterator[tuple[Element, _Row]]:
+    """Yield a line and those that directly follow it."""
+    one: Element | None = line
+    while one is not None and one.tag == line.tag and (row := _read_row(one)) is not None:
+        yield one, row
+        one = None if (one.tail or "").strip() else one.getnext()
+
+
+def _read_row(line: Element) -> _Row | None:
+    """Return number and code of an element if all its text is in `code`, perhaps behind a number."""
+    outside = _OUTSIDE_CODE(line)
+    digits = outside[0].strip() if len(outside) == 1 else ""
+    is_numbered = digits.isdecimal() and len(digits) <= _MAX_DIGITS and text_of(line).lstrip().startswith(digits)
+    if (outside and not is_numbered) or next(line.iterdescendants(*_NOT_IN_LINES), None) is not None:
+        return None
+    text = _clean_line("".join(map(text_of, line.iter("code", "pre"))) if is_numbered else text_of(line))
+    return None if "\n" in text else (int(digits) if is_numbered else None, text)
+
+
+def _are_lines(lines: Sequence[Element], rows: Sequence[_Row]) -> bool:
+    """Return True if rows are the lines of one block."""
+    numbers = [number for number, _ in rows if number is not None]
+    if len(numbers) >= _MIN_NUMBERED:
+        return numbers == list(range(numbers[0], numbers[0] + len(rows)))
+    if len(rows) < 2 or numbers:
+        return False
+    parent = lines[0].getparent()
+    if lines[0].tag == "li":
+        is_whole = parent is not None and parent.tag == "ol" and len(parent) == len(rows)
+        return is_whole and any(_INDENT.match(text) for _, text in rows[1:])
+    return lines[0].tag == "div" and any(len(list(line.iter("code"))) > 1 for line in lines)
+
+
+def _replace_run(lines: Sequence[Element], texts: Sequence[str]) -> None:
+    parent = lines[0].getparent()
+    if lines[0].tag == "li" and parent is not None:
+        _write_lines(parent, texts)
+        return
+    lines[0].tail = lines[-1].tail
+    for line in lines[1:]:
+        line.tail = None
+        remove(line)
+    _write_lines(lines[0], texts)
+
+
+def _clean_line(text: str) -> str:
+    return text.replace("\xa0", " ").strip("\r\n").rstrip()
+
+
+def _write_lines(element: Element, lines: Sequence[str]) -> None:
+    """Turn an element into a `pre` with these lines; it keeps its attributes, which may name the language."""
+    del element[:]
+    element.tag, element.text = "pre", "\n".join(lines)

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from scraper.extract.content import units
-from scraper.extract.content.calibration import calibrate, select_by_expected_f1
+from scraper.extract.content.block_classifier import calibrate, select_by_expected_f1
 from scraper.extract.content.class_name_features import COMMENTS, TEASERS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings

@@ -11,9 +11,8 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from scraper.extract.content.block_classifier import BlockClassifier
+from scraper.extract.content.block_classifier import BlockClassifier, estimate_f1
 from scraper.extract.content.block_selection import select_blocks
-from scraper.extract.content.calibration import estimate_f1
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
 from scraper.extract.content.units import fill

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
-from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, format_block
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, find_by_class, pad_names, text_of
 

@@ -11,12 +11,21 @@ from lxml import etree
 
 from scraper.extract.code import normalization
 from scraper.extract.markdown import list_rules
-from scraper.extract.markdown.base_rules import CodeRules, MarkdownRules, MathRules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
+from scraper.extract.markdown.tree_converter import (
+    CodeRules,
+    ConversionContext,
+    ElementHandler,
+    MarkdownRules,
+    MathRules,
+    SoupTag,
+    Tags,
+    edge_whitespace,
+    format_block,
+)
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.html.dom.tags import ALL_BLOCKS, UNREADABLE
 from scraper.html.dom.xpath import Element, attribute_selector, collect_names, text_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.markdown.base_rules import MarkdownRules, Tags, edge_whitespace
-from scraper.extract.markdown.tree_converter import SoupTag
+from scraper.extract.markdown.tree_converter import MarkdownRules, SoupTag, Tags, edge_whitespace
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.urls import find_image_source, is_balanced
 from scraper.html.dom.xpath import Element, classes_of, text_of

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from scraper.extract.markdown.base_rules import ESCAPED_POINT, MarkdownRules, Tags
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
+from scraper.extract.markdown.tree_converter import (
+    ESCAPED_POINT,
+    ConversionContext,
+    ElementHandler,
+    MarkdownRules,
+    SoupTag,
+    Tags,
+)
 from scraper.html.dom.tags import LISTS
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.numerals import format_numeral

@@ -9,8 +9,16 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
-from scraper.extract.markdown.base_rules import ESCAPED_POINT, CodeRules, MathRules, Tags, format_block
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
+from scraper.extract.markdown.tree_converter import (
+    ESCAPED_POINT,
+    CodeRules,
+    ConversionContext,
+    ElementHandler,
+    MathRules,
+    SoupTag,
+    Tags,
+    format_block,
+)
 from scraper.html.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
 from scraper.html.dom.xpath import Element, element_selector, text_of
 

@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, classes_of, collect_names, text_of
-from scraper.html.math import mathjax, mathml
+from scraper.html.math import mathml
 from scraper.html.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
@@ -163,7 +163,7 @@ def _read_source(element: Element) -> str:
     if formula is not None:
         return _convert_mathml(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
-        return _clean_tex(mathml.to_tex(mathjax.to_mathml(element)))
+        return _clean_tex(mathml.to_tex(mathml.mathjax_to_mathml(element)))
     return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 

@@ -30,8 +30,19 @@ from scraper.html.page.css_visibility import (
     is_too_small,
     parse_declarations,
 )
-from scraper.html.page.selector_names import DYNAMIC_PSEUDO, NAME, SIMPLE_NAME, last_names, split_selectors, unescape
-from scraper.html.page.style_sheets import MAX_PRELUDE, Rule, clear_comments, has_more_marks, parse_rules
+from scraper.html.page.style_sheets import (
+    DYNAMIC_PSEUDO,
+    MAX_PRELUDE,
+    NAME,
+    SIMPLE_NAME,
+    Rule,
+    clear_comments,
+    has_more_marks,
+    last_names,
+    parse_rules,
+    split_selectors,
+    unescape,
+)
 
 MAX_CSS = 64_000
 """Characters of the style sheets of a page that are read. Rules that hide are at the top of inlined style sheets.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import colorsys
 import re
 
-from scraper.html.page.selector_names import unescape
+from scraper.html.page.style_sheets import unescape
 
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for readers."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.content.block_classifier import PAGE_TYPES
+from scraper.extract.content.block_classifier import PAGE_TYPES, estimate_f1, select_by_expected_f1
 from scraper.extract.content.block_selection import (
     complete_tables,
     drop_duplicate_blocks,
@@ -17,7 +17,6 @@ from scraper.extract.content.block_selection import (
     find_teasers,
     select_blocks,
 )
-from scraper.extract.content.calibration import estimate_f1, select_by_expected_f1
 from scraper.extract.content.class_name_features import TEASERS
 from scraper.extract.content.feature_matrix import compute_columns
 from tests.scraper.extract.content.trees import build_statistics

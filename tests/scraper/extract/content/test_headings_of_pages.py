@@ -12,9 +12,8 @@ import pytest
 
 from benchmarks.common.corpora import corpus_folder
 from scraper.extract import reader
-from scraper.extract.content.block_classifier import load_bundled_classifier
+from scraper.extract.content.block_classifier import calibrate, load_bundled_classifier
 from scraper.extract.content.block_selection import select_blocks
-from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
 from scraper.html.dom.tags import HEADINGS

@@ -25,6 +25,12 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
             id="named anchors",
         ),
         pytest.param(
+            "<p>One.<a href='#one'><sup>1</sup></a> Two.<a href='#two'><sup>2</sup></a></p><hr>"
+            "<p><a name=one><sup>1</sup></a> First <em>note</em>. <a href='#'>↩</a><br><br>"
+            "<a name=two><sup>2</sup></a> Second note. <a href='#'>↩</a></p>",
+            id="notes parted by line breaks",
+        ),
+        pytest.param(
             "<p>One.<sup>1</sup> Two.<sup>2</sup></p><hr><p><sup>1</sup> First <em>note</em>.</p>"
             "<p><strong>2</strong> Second note.</p>",
             id="no links, behind a rule",

@@ -1,4 +1,4 @@
-"""Tests of `scraper.extract.verdict.shell_score`: content that exists only in scripts."""
+"""Tests of the shell score of `scraper.extract.verdict.verdict`: content that exists only in scripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 
 from lxml import etree
 
-from scraper.extract.verdict.shell_score import FEATURES, measure
+from scraper.extract.verdict.verdict import FEATURES, measure
 from scraper.html.page.page_tree import PageHead, ScriptElement
 from tests.scraper.soon import soon
 
