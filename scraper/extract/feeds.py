@@ -44,7 +44,8 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     if root is None or _local_name(root) not in _ROOTS:
         return None
     channel = next((child for child in root if _local_name(child) == "channel"), root)
-    entries = list(_find_entries(root, channel))
+    children = chain(root, channel if channel is not root else ())
+    entries = list(islice((child for child in children if _local_name(child) in ("item", "entry")), MAX_ENTRIES))
     title = _child_text(channel, ("title",)) or None
     base = join_url(url, root.get(_XML_BASE) or "")
     addresses = UrlResolver(base)
@@ -86,11 +87,6 @@ def _write_entity(match: re.Match[str]) -> str:
     return "&amp;" if match.group() == "&" else match.group() if character in "&<>\"'" else character
 
 
-def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
-    children = chain(root, channel if channel is not root else ())
-    return islice((child for child in children if _local_name(child) in ("item", "entry")), MAX_ENTRIES)
-
-
 def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
     """Return one entry below its title. `base` is the URL of its links. Only `whole` entries have long texts."""
     title = _read_title(entry) or link or "Untitled"
@@ -126,15 +122,12 @@ def _find_enclosures(entry: Element) -> Iterator[str]:
 
 def _convert_text(entry: Element, base: str, most: int) -> str:
     """Return the full text of an entry as Markdown, or the beginning of its summary if it is longer than `most`."""
-    long, short = (_parse_markup(_raw_child_text(entry, names)) for names in (_FULL_TEXT_TAGS, _SUMMARY_TAGS))
+    markups = (_raw_child_text(entry, names) for names in (_FULL_TEXT_TAGS, _SUMMARY_TAGS))
+    long, short = (parse_html(f"<html><body>{one}</body></html>").root if one.strip() else None for one in markups)
     text = converter.convert(long, base).markdown if long is not None else ""
     if len(text) <= most or short is None:
         return text
     return clean_line(converter.convert(short, base).text, most)
-
-
-def _parse_markup(markup: str) -> Element | None:
-    return parse_html(f"<html><body>{markup}</body></html>").root if markup.strip() else None
 
 
 def _read_link(entry: Element) -> str:
@@ -157,15 +150,12 @@ def _child_text(element: Element, names: tuple[str, ...]) -> str:
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
     """Return the text of the first named child that is not empty."""
-    texts = (_read_element(child) for name in names for child in element if _local_name(child) == name)
-    return next((text for text in texts if text.strip()), "")
-
-
-def _read_element(child: Element) -> str:
-    """Return the text of an element, or the markup of an Atom element of the type `xhtml`."""
-    if len(child) and child.get("type") == "xhtml":
-        return "".join(etree.tostring(inner, encoding="unicode") for inner in child)
-    return text_of(child)
+    for child in (child for name in names for child in element if _local_name(child) == name):
+        is_markup = len(child) and child.get("type") == "xhtml"  # an Atom element
+        text = "".join(etree.tostring(inner, encoding="unicode") for inner in child) if is_markup else text_of(child)
+        if text.strip():
+            return text
+    return ""
 
 
 def _local_name(element: Element) -> str:

@@ -44,7 +44,7 @@ _NAVIGATION = ("navigation", "navbar", "menu")
 _SIDE = ("filter facet refine sort calendar tagcloud tag-cloud breadcrumb share social pagination pager").split()
 _NEXT = WordPattern(r"\W*(?:{links.next}|{links.older}|[»›→>])")
 _NEXT_CHARS = 24
-_REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+_REFRESH = re.compile(r"\s*(\d+\.?\d*)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _REFRESH_LIMIT_S = 10.0
 """Seconds. A page that reloads later is content, not a redirect."""
 _WEB = ("http://", "https://")
@@ -116,8 +116,15 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
         link = _read_link(element, url)
         if "#" in address and "#" not in url:
             link = replace(link, text="")  # It names a section of the page.
-        known = found.get(url)
-        found[url] = link if known is None else _merge(known, link)
+        if (known := found.get(url)) is not None:
+            link = Outlink(
+                url,
+                max(known.text, link.text, key=len),
+                min(known.place, link.place, key=_PLACES.index),
+                known.nofollow and link.nofollow,
+                known.language or link.language,
+            )
+        found[url] = link
     if next_page and next_page not in found:
         found[next_page] = Outlink(next_page, "", "paging")
     left_out = tuple(url for url in hidden if url not in found)
@@ -177,43 +184,21 @@ def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
         around = (
             one for one in (element, *islice(element.iterancestors(), _PARENTS)) if one.tag not in ("body", "html")
         )
-        is_named = links and _is_named(_marks(element), _TRAP_NAMES)
-        if is_named or (is_alone and not element.get("id") and not any(map(_is_revealed, around))):
+        revealed = (one for one in around if one.tag in _REVEALED_TAGS or _is_named(one, _REVEALED_NAMES))
+        is_named = links and _is_named(element, _TRAP_NAMES)
+        if is_named or (is_alone and not element.get("id") and next(revealed, None) is None):
             yield element
 
 
-def _is_revealed(element: Element) -> bool:
-    """Return True if people may reveal what is hidden in an element."""
-    return element.tag in _REVEALED_TAGS or (element.tag != "body" and _is_named(_marks(element), _REVEALED_NAMES))
-
-
-def _is_named(marks: str, names: Sequence[str]) -> bool:
-    lowered = marks.lower()
-    return any(name in lowered for name in names)
-
-
-def _marks(element: Element) -> str:
-    return f"{element.get('class') or ''} {element.get('id') or ''} {element.get('role') or ''}"
+def _is_named(element: Element, names: Sequence[str]) -> bool:
+    marks = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('role') or ''}".lower()
+    return any(name in marks for name in names)
 
 
 def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
     """Return everything but the links of the body, and the URL of the next page or ""."""
     robots, refresh = _read_metas(root, urls)
     title = root.find(".//title")
-    relations, next_page = _read_relations(root, urls)
-    head = replace(
-        relations,
-        title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
-        refresh=refresh if refresh.startswith(_WEB) else "",
-        noindex=not robots.isdisjoint(("noindex", "none")),
-        nofollow=not robots.isdisjoint(("nofollow", "none")),
-        has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
-    )
-    return head, next_page
-
-
-def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
-    """Return what `link` elements name: canonical URL, translations, feeds and sitemaps; and the next page."""
     feeds: dict[str, bool] = {}
     sitemaps, alternates, canonical, next_page = [], [], "", ""
     for link in root.iter("link"):
@@ -229,9 +214,15 @@ def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
             sitemaps.append(url)
         elif "alternate" in relation and (language := link.get("hreflang")):
             alternates.append((language.lower(), url))
-        elif "alternate" in relation and (kind := _media_type(link)) in _FEED_TYPES:
-            feeds[url] = "+" not in kind
+        elif "alternate" in relation:
+            kind = (link.get("type") or "").partition(";")[0].strip().lower()
+            feeds |= {url: "+" not in kind} if kind in _FEED_TYPES else {}
     head = Outlinks(
+        title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
+        refresh=refresh if refresh.startswith(_WEB) else "",
+        noindex=not robots.isdisjoint(("noindex", "none")),
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
         # Those of general types may be other data, so they come last.
         feeds=tuple(sorted(feeds, key=feeds.__getitem__)),
         sitemaps=tuple(dict.fromkeys(sitemaps)),
@@ -241,27 +232,16 @@ def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
     return head, next_page
 
 
-def _media_type(link: Element) -> str:
-    return (link.get("type") or "").partition(";")[0].strip().lower()
-
-
 def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
     """Return the directives for robots, and the URL of a redirect or ""."""
     robots, refresh = set(), ""
     for meta in root.iter("meta"):
         content = meta.get("content") or ""
         if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
-            robots.update(re.split(r"[\s,]+", content.lower()))
+            robots.update(content.lower().replace(",", " ").split())
         elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
-            refresh = urls.absolute(target[2]) if _seconds(target[1]) <= _REFRESH_LIMIT_S else ""
+            refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
     return robots, refresh
-
-
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
 
 
 def _read_link(element: Element, url: str) -> Outlink:
@@ -294,17 +274,6 @@ def _read_url(urls: UrlResolver, address: str) -> str:
     return request_key(url) if url.startswith(_WEB) else ""
 
 
-def _merge(one: Outlink, other: Outlink) -> Outlink:
-    place = min(one.place, other.place, key=_PLACES.index)
-    return Outlink(
-        one.url,
-        max(one.text, other.text, key=len),
-        place,
-        one.nofollow and other.nofollow,
-        one.language or other.language,
-    )
-
-
 def _read_text(element: Element) -> str:
     text = text_of(element) or element.get("title") or element.get("aria-label") or ""
     if not text.strip():
@@ -318,12 +287,11 @@ def _find_place(element: Element) -> str:
     for _ in range(_PARENTS):
         if node is None:
             break
-        marks = _marks(node)
-        if node.tag in ("nav", "header") or _is_named(marks, _NAVIGATION):
+        if node.tag in ("nav", "header") or _is_named(node, _NAVIGATION):
             return "nav"
         if node.tag == "footer":
             return "footer"
-        if node.tag == "aside" or _is_named(marks, _SIDE):
+        if node.tag == "aside" or _is_named(node, _SIDE):
             return "side"
         node = node.getparent()
     return "body"

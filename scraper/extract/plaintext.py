@@ -57,7 +57,8 @@ def read(snapshot: Snapshot) -> Document:
     """
     media_type = snapshot.media_type
     text = snapshot.html or snapshot.body.decode("utf-8", "replace")
-    if not _is_text_type(media_type) or (is_binary(text) and text):
+    is_known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
+    if not (is_known or _is_json(media_type) or _is_xml(media_type)) or (is_binary(text) and text):
         raise _build_unsupported_error(snapshot)
     text, controls = sanitize.clean(text[:_MAX_CHARACTERS].removeprefix("\ufeff"))
     if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
@@ -78,17 +79,14 @@ def _format_text(media_type: str, text: str) -> str:
     if not text.strip():
         return ""
     if media_type in _PROSE_TYPES:
-        return fence(text.strip("\n"), "text") if _has_layout(text) else text.strip()
+        # Line breaks matter in code, tables and lists, but not in prose.
+        has_layout = re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None
+        return fence(text.strip("\n"), "text") if has_layout else text.strip()
     if _is_json(media_type):
         # Escapes in JSON become characters.
         return fence(sanitize.clean(format_json(text))[0], "json")
     language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
     return fence(text.strip("\n"), language)
-
-
-def _has_layout(text: str) -> bool:
-    """Return True if line breaks matter in a plain text: code, tables, lists, but not prose."""
-    return re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None
 
 
 def _is_json(media_type: str) -> bool:
@@ -97,11 +95,6 @@ def _is_json(media_type: str) -> bool:
 
 def _is_xml(media_type: str) -> bool:
     return media_type in ("application/xml", "text/xml") or media_type.endswith("+xml")
-
-
-def _is_text_type(media_type: str) -> bool:
-    known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
-    return known or _is_json(media_type) or _is_xml(media_type)
 
 
 def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import chain
 
 from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
@@ -86,17 +86,18 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
     if _HTML_START.match(head):
         return SitemapFile()
     if _FEED_START.search(head[:4_096]):
-        return _read_feed(_chain(head, chunks), url)
+        return _read_feed(chain((head,), chunks), url)
     if head.startswith("{"):
-        return _read_json_feed(_chain(head, chunks), url)
+        return _read_json_feed(chain((head,), chunks), url)
     if not head.startswith("<"):
-        lines = _read_lines(_chain(head, chunks))
+        lines = _read_lines(chain((head,), chunks))
         is_cut = stream.is_cut or len(lines) > MAX_ENTRIES
         return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=is_cut)
     entries: list[SitemapEntry] = []
     sitemaps: dict[str, None] = {}
-    for prefix, kind, block in _find_blocks(_chain(head, chunks)):
-        location = _location_pattern(prefix).search(block)
+    for prefix, kind, block in _find_blocks(chain((head,), chunks)):
+        # Images and videos beside the URL have another prefix.
+        location = re.search(rf"<{prefix}loc(?:\s[^<>]*)?>([^<]*(?:<!\[CDATA\[[^\]]*)?)", block, re.IGNORECASE)
         absolute = _find_url(location.group(1), url) if location else ""
         if not absolute:
             continue
@@ -133,9 +134,8 @@ class _Decompressed:
         """Decompress up to `layers` layers; data after a damaged part is lost."""
         chunks = self._limit(chunks)
         first = next(chunks, b"")
-        if layers and first.startswith(_GZIP):
-            return self._gunzip(_inflate(first, chunks), layers - 1)
-        return _chain_bytes(first, chunks)
+        chunks = chain((first,), chunks)
+        return self._gunzip(_inflate(chunks), layers - 1) if layers and first.startswith(_GZIP) else chunks
 
     def _limit(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         left = MAX_BYTES
@@ -147,10 +147,10 @@ class _Decompressed:
                 return
 
 
-def _inflate(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _inflate(chunks: Iterator[bytes]) -> Iterator[bytes]:
     inflater = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        for chunk in _chain_bytes(first, chunks):
+        for chunk in chunks:
             piece = inflater.decompress(chunk, _CHUNK)
             yield piece
             while inflater.unconsumed_tail:
@@ -159,37 +159,18 @@ def _inflate(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
         return
 
 
-def _chain_bytes(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from chunks
-
-
-def _chain(first: str, chunks: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from chunks
-
-
 def _decode(chunks: _Decompressed) -> Iterator[str]:
     decoder: codecs.IncrementalDecoder | None = None
     for chunk in chunks:
         if decoder is None:
             is_utf16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
             declared = _DECLARED.match(chunk[:_MAX_URL])
-            decoder = _open_decoder("utf-16" if is_utf16 else declared[1].decode() if declared else "utf-8")
+            encoding = "utf-16" if is_utf16 else declared[1].decode() if declared else "utf-8"
+            try:
+                decoder = codecs.getincrementaldecoder(encoding)("replace")
+            except LookupError:
+                decoder = codecs.getincrementaldecoder("utf-8")("replace")
         yield decoder.decode(chunk)
-
-
-def _open_decoder(encoding: str) -> codecs.IncrementalDecoder:
-    try:
-        return codecs.getincrementaldecoder(encoding)("replace")
-    except LookupError:
-        return codecs.getincrementaldecoder("utf-8")("replace")
-
-
-@lru_cache(64)
-def _location_pattern(prefix: str) -> re.Pattern[str]:
-    """Return the pattern of the URL of an element: images and videos beside it have another prefix."""
-    return re.compile(rf"<{re.escape(prefix)}loc(?:\s[^<>]*)?>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
 
 
 def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str, str]]:
@@ -236,7 +217,7 @@ def _build_entry(url: str, block: str) -> SitemapEntry:
     return SitemapEntry(
         url,
         modified.group(1) if modified else "",
-        _clean_text(title.group(1)) if title else "",
+        clean_line(html.unescape(title.group(1).replace("<![CDATA[", "").strip()), _MAX_TITLE) if title else "",
         _find_language(url, block) if "hreflang" in block else "",
     )
 
@@ -248,10 +229,6 @@ def _find_language(url: str, block: str) -> str:
         if language and target and html.unescape(target.group(1)) == url:
             return language.group(1).lower()
     return ""
-
-
-def _clean_text(text: str) -> str:
-    return clean_line(html.unescape(text.replace("<![CDATA[", "").strip()), _MAX_TITLE)
 
 
 def _read_lines(chunks: Iterator[str]) -> list[str]:

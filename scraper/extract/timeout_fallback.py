@@ -127,7 +127,14 @@ def read(snapshot: Snapshot) -> Document:
         return Document(url=snapshot.url, verdict=Verdict(VerdictKind.THIN, "binary"), degraded=True)
     lowered = source.lower()
     reading = _Scanner(source, lowered if len(lowered) == len(source) else source)
-    text = _BREAKS.sub("\n\n", _BLANKS.sub(" ", html.unescape(_join_limited(reading.scan())))).strip()
+    pieces: list[str] = []
+    left = 2 * MAX_TEXT  # with a reserve for white space
+    for piece in reading.scan():
+        pieces.append(piece)
+        left -= len(piece)
+        if left < 0:
+            break
+    text = _BREAKS.sub("\n\n", _BLANKS.sub(" ", html.unescape("".join(pieces)))).strip()
     body, controls = sanitize.clean(text[:MAX_TEXT])
     title = " ".join(html.unescape(reading.title[:_MAX_TITLE]).split())
     return Document(
@@ -139,15 +146,3 @@ def read(snapshot: Snapshot) -> Document:
         degraded=True,
         controls_removed=controls,
     )
-
-
-def _join_limited(scan: Iterator[str]) -> str:
-    """Join the pieces up to the limit, with a reserve for white space."""
-    joined: list[str] = []
-    length = 0
-    for piece in scan:
-        joined.append(piece)
-        length += len(piece)
-        if length > 2 * MAX_TEXT:
-            break
-    return "".join(joined)
