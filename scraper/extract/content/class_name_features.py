@@ -134,6 +134,7 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     if role_words:
         tokens |= dict.fromkeys(_hash("@" + word.rsplit("/", 1)[-1]) for word in role_words[:_MAX_ROLES])
     class_kinds = _parse_classes(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
+    padded = f" {names.lower()} " if names else ""
     return ClassNameFeatures(
         TAGS.get(tag, len(TAGS)),
         areas,
@@ -142,12 +143,8 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
         crc32(classes.encode("utf-8", "replace"), tag_part) if classes else tag_part,
         tag_part,
         tuple(tokens),
-        _find_named_parts(f" {names.lower()} ") if names else 0,
+        (NOTE if _NOTE.search(padded) else 0) | (ADVERTISEMENT if _ADVERTISEMENT.search(padded) else 0),
     )
-
-
-def _find_named_parts(names: str) -> int:
-    return (NOTE if _NOTE.search(names) else 0) | (ADVERTISEMENT if _ADVERTISEMENT.search(names) else 0)
 
 
 @lru_cache(maxsize=256)
@@ -159,12 +156,7 @@ def _hash_tag(tag: str) -> tuple[int, int]:
 
 def hash_class_names(names: str) -> tuple[int, ...]:
     """Return the hashes of the classes in a string, whole and in parts, with digits replaced."""
-    return _hash_classes(names[:_MAX_NAMES])
-
-
-@lru_cache(maxsize=4_096)
-def _hash_classes(names: str) -> tuple[int, ...]:
-    return tuple(_parse_classes(names)[1])
+    return tuple(_parse_classes(names[:_MAX_NAMES])[1])
 
 
 def _parse_classes(names: str) -> tuple[int, dict[int, None]]:

@@ -99,16 +99,12 @@ def _build_items(page: PageStatistics, blocks: BlockMask) -> Element | None:
             item = etree.SubElement(listing, "li")
         elif len(item):
             item[-1].tail = f"{item[-1].tail or ''} · "
-        address = _find_link(nodes[owners[number]]) if item.find("a") is None else None
+        node = nodes[owners[number]]
+        around = (*node.iter("a"), *islice(node.iterancestors(), _MAX_LINK_DEPTH)) if item.find("a") is None else ()
+        address = next(filter(None, (link.get("href") for link in around if link.tag == "a")), None)
         part = etree.SubElement(item, "span" if address is None else "a", {} if address is None else {"href": address})
         part.text = text
     return listing
-
-
-def _find_link(node: Element) -> str | None:
-    """Return the address of the link in or around a block."""
-    links = (link for link in (*node.iter("a"), *islice(node.iterancestors(), _MAX_LINK_DEPTH)) if link.tag == "a")
-    return next(filter(None, (link.get("href") for link in links)), None)
 
 
 def _is_footer_alone(segments: Segments) -> bool:
@@ -187,22 +183,10 @@ def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
             continue
         removed[number] = True
         emptied.append(node)
-    _remove_text(segments, selected, removed)
-    for node in emptied:
-        if node.tag in CELLS:
-            del node[:]
-            node.text = None
-        else:
-            remove(node)
-
-
-def _remove_text(segments: Segments, selected: list[bool], removed: list[bool]) -> None:
-    """Remove the text of unselected blocks from elements that stay."""
     for number, pieces in enumerate(segments.pieces):
         # An image may precede the element of the block that it counts to.
-        if selected[number] or (removed[segments.owners[number]] and not segments.images[number]):
-            continue
-        for element, behind in pieces:
+        stays = not removed[segments.owners[number]] or segments.images[number]
+        for element, behind in () if selected[number] or not stays else pieces:
             if behind:
                 element.tail = " " if element.tail else None
             elif element.tag == "img":
@@ -211,3 +195,9 @@ def _remove_text(segments: Segments, selected: list[bool], removed: list[bool]) 
                 element.tag = "span"  # otherwise its footnote would be attached
             else:
                 element.text = None
+    for node in emptied:
+        if node.tag in CELLS:
+            del node[:]
+            node.text = None
+        else:
+            remove(node)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from zlib import crc32
@@ -74,7 +73,9 @@ def hash_features(page: PageStatistics) -> HashedFeatures:
     counts = np.array([len(some) for some in tokens], np.int64)
     codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
     names = np.repeat(np.arange(len(tokens)), counts)
-    words = _hash_words(page.vocabulary)[page.word_ids]
+    # All digits are equal.
+    lines = _DIGITS.sub("0", "\n".join(page.vocabulary)).encode("utf-8", "replace").split(b"\n")
+    words = np.fromiter(map(crc32, lines), np.uint64, len(page.vocabulary))[page.word_ids]
     headings = np.where(page.heading, page.index, _NO_HEADING)
     before = np.concatenate(([_NO_HEADING], np.maximum.accumulate(headings)[:-1]))
     return HashedFeatures(
@@ -148,12 +149,6 @@ def _hash_sequences(words: _Codes, at: IntArray, block: IntArray, n: int) -> _Co
 def _buckets(codes: _Codes, salt: np.uint64) -> IntArray:
     mixed = (codes ^ salt) * _MIX
     return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
-
-
-def _hash_words(words: Sequence[str]) -> _Codes:
-    """Return a hash for each word, with all digits equal."""
-    lines = _DIGITS.sub("0", "\n".join(words)).encode("utf-8", "replace")
-    return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))
 
 
 def compute_scores(page: PageStatistics, features: HashedFeatures, weights: NDArray[np.float32]) -> FloatArray:

@@ -171,16 +171,12 @@ _MAX_OTHER = 0.5
 def select_data(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Add the lists and tables below headings such as "Ingredients" or "Specifications" to the chosen blocks.
 
-    The model rates each of these blocks, taken alone, as unlikely content. Pages of documentation and forums stay.
+    The headings and the text between them are added too. The model rates each of these blocks, taken alone, as unlikely
+    content. Pages of documentation and forums stay.
     """
     if max(types["documentation"], types["forum"]) >= _MAX_OTHER or not chosen.any():
         return chosen
-    return _select_labeled_lists(page, chosen, p)
-
-
-def _select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
-    """Add the lists and tables below a heading such as "Ingredients", with the heading and the text between them."""
-    completed = chosen
+    completed = chosen.copy()
     for heading in find_headings(page):
         if page.lengths[heading.start : heading.end].sum() > _MAX_LABEL_WORDS:
             continue
@@ -194,8 +190,6 @@ def _select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray
         at = slice(*span)
         if span[1] - span[0] < _MIN_DATA or chosen[at].all() or not (is_food or p[at].mean() >= _POSSIBLE):
             continue
-        if completed is chosen:
-            completed = chosen.copy()
         completed[heading.start : heading.end] = True
         completed[at] = True
     return completed

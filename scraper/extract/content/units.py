@@ -122,9 +122,10 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
             filled[at] = page.element_tag[number] == TAGS["dl"] or page.link_share[at] < _MAX_LINKED_LINE
     if has_goods or types["forum"] >= _MAX_FORUM:
         return filled
-    for start, end in _find_gaps(filled):
+    places = np.flatnonzero(filled)
+    for start, end in zip((places[:-1] + 1).tolist(), places[1:].tolist(), strict=True):
         if (
-            end - start <= _MAX_GAP
+            0 < end - start <= _MAX_GAP
             and page.lengths[start:end].sum() <= _MAX_GAP_WORDS
             and page.links[start:end].sum() <= _MAX_LINKED * page.characters[start:end].sum()
             and _are_siblings(page, start - 1, end)
@@ -155,14 +156,6 @@ def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) ->
         if end - start <= _MAX_BLOCKS and texts not in seen and not _is_apart(page, start, end, figures=True):
             seen.add(texts)
             yield number
-
-
-def _find_gaps(chosen: BlockMask) -> Iterator[Unit]:
-    """Yield the runs of blocks between two selected ones."""
-    places = np.flatnonzero(chosen)
-    for before, behind in zip(places[:-1].tolist(), places[1:].tolist(), strict=True):
-        if behind > before + 1:
-            yield before + 1, behind
 
 
 def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -77,8 +77,13 @@ def _candidates(container: PostContainer, elements: Collection[Element]) -> list
     labels = {label.element for label in (container.author, container.date) if label is not None}
     labels.update(container.stamps)
     open_elements = {around for label in labels for around in label.iterancestors()} - labels
-    for inner in _iter_inner(container.element, elements):
-        open_elements.update(inner.iterancestors())
+    inner = list(container.element)
+    while inner:
+        child = inner.pop()
+        if child in elements:
+            open_elements.update(child.iterancestors())
+        else:
+            inner.extend(child)
     found: list[tuple[Element, str]] = []
     stack = [container.element]
     for _ in range(_MAX_ELEMENTS):
@@ -96,16 +101,6 @@ def _candidates(container: PostContainer, elements: Collection[Element]) -> list
     return found
 
 
-def _iter_inner(container: Element, elements: Collection[Element]) -> Iterator[Element]:
-    stack = list(container)
-    while stack:
-        child = stack.pop()
-        if child in elements:
-            yield child
-        elif len(child):
-            stack.extend(child)
-
-
 def _has_better(element: Element) -> bool:
     """Return True if one part of an element is named as the text of a post, but not the element."""
     if element.get("itemprop") in ("text", "articleBody", "reviewBody", "commentText") or _is_post_text(element):
@@ -119,8 +114,7 @@ def _has_better(element: Element) -> bool:
 
 
 def _is_post_text(element: Element) -> bool:
-    name = element.get("class")
-    return bool(name) and _is_body_name((name or "")[:_MAX_NAME].lower())
+    return _is_body_name((element.get("class") or "")[:_MAX_NAME].lower())
 
 
 @lru_cache(maxsize=4_096)
@@ -194,39 +188,23 @@ def copy_body(elements: Sequence[Element]) -> Element:
             continue
         if element.tag == "td" and around.tag != "tr":
             element.tag = "div"  # the row is the text of the post
-        if _is_no_text(element):
+        name = (element.get("class") or "")[:_MAX_NAME].lower()
+        is_signature = element.tag in ("div", "span", "p") and _RULE.match(element.text or "") is not None
+        if element.tag in _BUTTONS or _is_control(element) or _REMOVED_NAME.search(name) or is_signature:
             remove(element)
-        else:
-            _convert_element(element)
+        elif element.tag in HEADINGS:
+            element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
+        elif element.tag == "blockquote" and _is_post_text(element):
+            element.tag = "div"  # the whole text of a post in vBulletin 4
+        elif element.tag != "blockquote" and is_quote(element) and element.find(".//blockquote") is None:
+            element.tag = "blockquote"
     return wrapped
-
-
-def _is_no_text(element: Element) -> bool:
-    """Return True for buttons, links such as "Reply", elements named as controls, and signatures below a line."""
-    tag, name = element.tag, (element.get("class") or "")[:_MAX_NAME].lower()
-    return (
-        tag in _BUTTONS
-        or (tag in ("a", "span") and _is_control(element))
-        or _REMOVED_NAME.search(name) is not None
-        or (tag in ("div", "span", "p") and _RULE.match(element.text or "") is not None)
-    )
-
-
-def _convert_element(element: Element) -> None:
-    """Change the tag of an element into that of its meaning: a quotation, a lower heading or a block."""
-    if element.tag in HEADINGS:
-        element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
-    elif element.tag == "blockquote" and _is_post_text(element):
-        element.tag = "div"  # the whole text of a post in vBulletin 4
-    elif element.tag != "blockquote" and is_quote(element) and element.find(".//blockquote") is None:
-        element.tag = "blockquote"
 
 
 def _is_control(element: Element) -> bool:
     """Return True for a link or a label such as "Reply"."""
-    return (
-        len(element) < 3 and 2 < len(words := text_of(element).strip()) < 40 and _CONTROL.fullmatch(words) is not None
-    )
+    words = text_of(element).strip() if element.tag in ("a", "span") and len(element) < 3 else ""
+    return 2 < len(words) < 40 and _CONTROL.fullmatch(words) is not None
 
 
 def _wrap(elements: Sequence[Element]) -> Element:

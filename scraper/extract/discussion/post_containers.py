@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, takewhile
@@ -258,7 +258,7 @@ def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, 
 
 def _may_follow(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
-    if not _are_inside(shape.members, found):
+    if not any(around in found for element in shape.members for around in element.iterancestors()):
         return True
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
 
@@ -272,11 +272,6 @@ def _are_parts(containers: Sequence[PostContainer], found: Mapping[Element, Post
     authors = [one.author.text if one is not None and one.author else "" for one in outer]
     own = [one.author.text if one.author else None for one in containers]
     return complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own)
-
-
-def _are_inside(elements: Iterable[Element], others: Container[Element]) -> bool:
-    """Return True if one of the elements is inside of another one."""
-    return any(around in others for element in elements for around in element.iterancestors())
 
 
 def _own_lengths(members: Collection[Element]) -> dict[Element, int]:
@@ -361,20 +356,14 @@ class _RelatedCards:
                 del found[around]
         return 2 * found.total() > len(elements)
 
-    @cached_property
-    def _path(self) -> str:
-        return urlsplit(self._url).path.rstrip("/")
-
     def are_teasers(self, elements: Sequence[Element]) -> bool:
         """Return True if most of the elements lead to pages of their own, as in lists of articles and topics."""
-        return 2 * sum(map(self._is_teaser, elements)) > len(elements)
+        for element in elements:
+            if element not in self._known:
+                self._known[element] = self._is_teaser(element)
+        return 2 * sum(self._known[element] for element in elements) > len(elements)
 
     def _is_teaser(self, element: Element) -> bool:
-        if element not in self._known:
-            self._known[element] = self._examine(element)
-        return self._known[element]
-
-    def _examine(self, element: Element) -> bool:
         around = next((link for link in islice(element.iterancestors(), _MAX_LINK_DEPTH) if link.tag == "a"), None)
         if around is not None and self._leads_away(around):
             return True
@@ -390,7 +379,7 @@ class _RelatedCards:
     def _leads_away(self, link: Element) -> bool:
         try:
             target, fragment = urldefrag(join_url(self._url, link.get("href") or ""))
-            return not fragment and urlsplit(target).path.rstrip("/") != self._path
+            return not fragment and urlsplit(target).path.rstrip("/") != urlsplit(self._url).path.rstrip("/")
         except ValueError:
             return False
 

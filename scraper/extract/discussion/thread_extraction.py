@@ -149,21 +149,17 @@ def _find_score(container: Element, others: Collection[Element]) -> int | None:
             continue
         match = _SCORE.match(stated.strip()) if len(stated) < 60 else None
         if match:
-            return _to_number(match[0])
+            digits = match[0].lower().replace("\u2212", "-").replace(",", "").strip()
+            try:
+                return round(float(digits.removesuffix("k")) * (1000 if digits.endswith("k") else 1))
+            except (ValueError, OverflowError):
+                return None
     return None
 
 
 @lru_cache(maxsize=4_096)
 def _is_score_name(name: str) -> bool:
     return _SCORE_NAME.search(name) is not None
-
-
-def _to_number(text: str) -> int | None:
-    digits = text.lower().replace("\u2212", "-").replace(",", "").strip()
-    try:
-        return round(float(digits[:-1].strip()) * 1000) if digits.endswith("k") else round(float(digits))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _is_accepted(container: Element, others: Collection[Element]) -> bool:
@@ -231,7 +227,7 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
 
     The posts are removed from the content in any case.
     """
-    attached = [one.element for one in discussion.containers if _is_within(one.element, root)]
+    attached = [one.element for one in discussion.containers if root in one.element.iterancestors()]
     is_content = 2 * len(attached) >= len(discussion.containers)
     if is_content and attached:
         thread = build_thread(discussion)
@@ -246,7 +242,3 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     for element in attached:
         remove(element)
     return is_content and bool(attached)
-
-
-def _is_within(element: Element, root: Element) -> bool:
-    return element is not root and any(around is root for around in element.iterancestors())
