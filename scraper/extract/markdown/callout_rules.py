@@ -38,7 +38,6 @@ _KIND_BY_NAME = {
 _KIND_BY_TITLE = {
     name: _KIND_BY_NAME[name] for name in "note info tip important warning caution danger hint attention".split()
 } | {"notes": "note"}
-_LONGEST_KIND = max(map(len, _KIND_BY_TITLE))
 _SECTION_HEADINGS = frozenset({"h1", "h2"})
 """Headings of page sections. Below a heading `Notes` are the sources of an article, no callout."""
 
@@ -101,14 +100,16 @@ def _iterate_first_elements(element: Element) -> Iterator[Element]:
 
 def _kind_in_title(title: Element) -> str:
     """Return the kind of callout if a title contains nothing else, or an empty text."""
-    words = text_of(title).strip(" \t\n:!.\u00a0").lower()
-    return _KIND_BY_TITLE.get(words, "") if len(words) <= _LONGEST_KIND else ""
+    return _KIND_BY_TITLE.get(text_of(title).strip(" \t\n:!.\u00a0").lower(), "")
+
+
+def _has_title_class(title: Element) -> bool:
+    return _TITLE.search(_CAMEL.sub("-", title.get("class") or "").lower()) is not None
 
 
 def _is_title_element(title: Element) -> bool:
     """Return True if a title is a block or has a title class: a bold word may begin a sentence."""
-    classes = _CAMEL.sub("-", title.get("class") or "").lower()
-    return title.tag not in ("b", "strong", "em", "i", "a", "span") or _TITLE.search(classes) is not None
+    return title.tag not in ("b", "strong", "em", "i", "a", "span") or _has_title_class(title)
 
 
 class CalloutRules(MarkdownRules):
@@ -162,7 +163,7 @@ class CalloutRules(MarkdownRules):
 def _find_title(element: Element) -> Element | None:
     """Return the title of a callout: its first words, in an element with a title class."""
     for first in _iterate_first_elements(element):
-        has_title_class = _TITLE.search(_CAMEL.sub("-", first.get("class") or "").lower())
-        if has_title_class or first.tag == "summary" or (_kind_in_title(first) and _is_title_element(first)):
+        is_title = _has_title_class(first) or first.tag == "summary"
+        if is_title or (_kind_in_title(first) and _is_title_element(first)):
             return first if len(text_of(first)) <= _MAX_TITLE else None
     return None

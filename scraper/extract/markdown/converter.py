@@ -76,6 +76,7 @@ _SUPERSCRIPTS = str.maketrans(
 _SUBSCRIPTS = {ord(digit): 0x2080 + value for value, digit in enumerate("0123456789+-")} | {0x2212: 0x208B}
 """Subscript digits, and the signs that follow them in Unicode."""
 
+_INLINE_CODE = ("code", "kbd", "samp")
 _ROLES = attribute_selector("role")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
@@ -106,7 +107,11 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     list_rules.normalize_lists(root)
     etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)
-    _separate_inline_code(root)
+    for element in root.iter(*_INLINE_CODE):  # two touching Markdown spans would become one
+        after = element.getnext()
+        is_adjacent = not element.tail and after is not None and after.tag in _INLINE_CODE
+        if is_adjacent and next(element.iterancestors("pre"), None) is None:
+            element.tail = " "
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
     footnotes.normalize_footnotes(root, class_names)
@@ -148,18 +153,6 @@ def _character_before(element: Element) -> str:
     before, parent = element.getprevious(), element.getparent()
     text = before.tail or text_of(before) if before is not None else parent.text if parent is not None else ""
     return (text or "")[-1:]
-
-
-_INLINE_CODE = ("code", "kbd", "samp")
-
-
-def _separate_inline_code(root: Element) -> None:
-    """Put a space between adjacent keys and code: two touching Markdown spans would become one."""
-    for element in root.iter(*_INLINE_CODE):
-        after = element.getnext()
-        is_adjacent = not element.tail and after is not None and after.tag in _INLINE_CODE
-        if is_adjacent and next(element.iterancestors("pre"), None) is None:
-            element.tail = " "
 
 
 def _emphasis(marker: str) -> Callable[..., str]:

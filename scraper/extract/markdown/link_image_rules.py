@@ -27,17 +27,17 @@ _PERMALINK_CLASSES = frozenset(
 )
 _TITLE_CONTEXTS = frozenset({"_inline", "dt"})
 """Tags around a link that may be the link's own target."""
-_HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
+_HASHES = re.compile(r"(?<!\S)#{1,6} ")
 _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
-_BRACKET = re.compile(r"[\[\]]")
 
 
 def escape_label(text: str) -> str:
     """Escape a link label so that its brackets stay balanced and nothing in it becomes a link."""
     if text.endswith("\\"):
         text += "\\"
-    return _BRACKET.sub(r"\\\g<0>", text) if "](" in text or not is_balanced(text, "[", "]") else text
+    is_plain = "](" not in text and is_balanced(text, "[", "]")
+    return text if is_plain else text.replace("[", "\\[").replace("]", "\\]")
 
 
 class LinkRules(MarkdownRules):
@@ -102,7 +102,7 @@ class LinkRules(MarkdownRules):
 
     def _record_link(self, url: str, label: str, element: Element) -> None:
         if url not in self.links and len(self.links) < _MAX_LINKS:
-            plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
+            plain = text_of(element) if any(mark in label for mark in "\\*`!") else label
             self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
 
 
@@ -111,20 +111,17 @@ def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
     if label in _PERMALINK_TEXTS or _PERMALINK_PICTURE.match(label):
         return True
     is_named = is_of_title and label.lower() in _PERMALINK_WORDS
-    is_named = is_named or not _PERMALINK_CLASSES.isdisjoint(classes_of(element))
-    return is_named and not _holds_all_words(element)
+    if not is_named and _PERMALINK_CLASSES.isdisjoint(classes_of(element)):
+        return False
+    # With all words of its heading, as markdown-it and Documenter write it, a link is no permalink.
+    heading = next(element.iterancestors(*HEADINGS), None)
+    return heading is None or len(split_words(text_of(heading))) != len(split_words(text_of(element)))
 
 
 def _find_card(text: str) -> str:
     """Return the text of a link around a heading or several blocks, or "" for other links."""
     card = text.strip()
     return card if "\n\n" in card or (text[0] == "\n" and _HEADING.match(card)) else ""
-
-
-def _holds_all_words(element: Element) -> bool:
-    """Return True if a link contains all words of its heading, as markdown-it and Documenter write it."""
-    heading = next(element.iterancestors(*HEADINGS), None)
-    return heading is not None and len(split_words(text_of(heading))) == len(split_words(text_of(element)))
 
 
 def _links_to_own_title(element: Element, name: str) -> bool:
@@ -147,8 +144,6 @@ _TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
 _INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
 """Sizes of tracking pixels; images of these sizes are dropped even if they have a description."""
 
-_SPECIAL_CHARACTER = re.compile(r"[\\\[\]]")
-
 
 class ImageRules(MarkdownRules):
     """Rule of `img`."""
@@ -160,33 +155,23 @@ class ImageRules(MarkdownRules):
         """
         element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or element.get("aria-label") or ""), _MAX_ALT)
-        if not alt or _is_tracking_pixel(element):
+        is_point = element.get("width") in _INVISIBLE_SIZES and element.get("height") in _INVISIBLE_SIZES
+        is_lazy = any(str(name) == "srcset" or str(name).startswith("data-") for name in element.attrib)
+        if not alt or (is_point and not is_lazy):
             return ""
-        label = _SPECIAL_CHARACTER.sub(r"\\\g<0>", alt)
+        label = alt.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
         names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000]
         if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _EMOJI.search(names):
             return alt
-        source = find_image_source(element, _find_picture_sources(element))
+        picture = element.getparent()
+        sources = picture.iterchildren("source") if picture is not None and picture.tag == "picture" else ()
+        sets = (source.get("srcset") or source.get("data-srcset") for source in sources)
+        source = find_image_source(element, next(filter(None, sets), ""))
         url = self.url_resolver.absolute(source)
         if not url:
             return f"(image: {label})" if source.startswith("data:") else ""
         if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
-
-
-def _is_tracking_pixel(image: Element) -> bool:
-    """Return True if an image is a point that no script replaces by a picture."""
-    if image.get("width") not in _INVISIBLE_SIZES or image.get("height") not in _INVISIBLE_SIZES:
-        return False
-    return not any(str(name) == "srcset" or str(name).startswith("data-") for name in image.attrib)
-
-
-def _find_picture_sources(image: Element) -> str:
-    parent = image.getparent()
-    if parent is None or parent.tag != "picture":
-        return ""
-    sources = (source.get("srcset") or source.get("data-srcset") for source in parent.iterchildren("source"))
-    return next(filter(None, sources), "")

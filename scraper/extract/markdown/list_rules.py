@@ -88,7 +88,10 @@ class ListRules(MarkdownRules):
         if "\n" in text:
             indent = " " * (len(marker) if marker[0] != "-" else 2)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
-        return f"{_line_break_before(el.element)}{marker}{text}\n"
+        before, parent = el.element.getprevious(), el.element.getparent()
+        text_before = before.tail if before is not None else parent.text if parent is not None else None
+        opening = "\n" if text_before and text_before.strip() else ""  # text in the list itself
+        return f"{opening}{marker}{text}\n"
 
     def _choose_marker(self, item: Element) -> str:
         parent = item.getparent()
@@ -132,13 +135,6 @@ class ListRules(MarkdownRules):
         "dd": _flatten,
         "input": _task,
     }
-
-
-def _line_break_before(item: Element) -> str:
-    """Return a line break if text directly precedes an item in the list itself."""
-    before, parent = item.getprevious(), item.getparent()
-    text = before.tail if before is not None else parent.text if parent is not None else None
-    return "\n" if text and text.strip() else ""
 
 
 _STYLES = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}

@@ -80,9 +80,7 @@ def _is_layout_table(table: Element) -> bool:
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
-    if len(rows) == 1 and (
-        widest == 1 or sum(map(_has_readable_content, rows[0])) == 1 or any(map(_holds_blocks, filled))
-    ):
+    if len(rows) == 1 and (widest == 1 or sum(map(_is_readable, rows[0])) == 1 or any(map(_holds_blocks, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
@@ -216,11 +214,8 @@ def _has_content(cell: Element) -> bool:
     return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
 
 
-def _has_readable_content(cell: Element) -> bool:
-    """Return True if a cell contains text, code, a formula or a picture with a description.
-
-    Other cells only reserve space.
-    """
+def _is_readable(cell: Element) -> bool:
+    """Return True if a cell has text, code, a formula or a picture with a description. Others only reserve space."""
     described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
     return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
 
