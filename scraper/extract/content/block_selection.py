@@ -27,7 +27,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     found = units.find_units(page)
     p = units.pool(page, calibrate(page, probabilities, types), found)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
-    chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
+    chosen = drop_side_content(page, chosen, p, types)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads

@@ -136,10 +136,6 @@ class PageStatistics:
         """Return a value for each element from one value for each distinct tag, class and role."""
         return np.array(values, np.int64)[self.name_ids]
 
-    def find_named(self, kind: int) -> NDArray[np.bool_]:
-        """Return the elements whose class or id names them as a `NOTE` or an `ADVERTISEMENT`."""
-        return self.expand_names([features.named_as & kind for features in self.name_features]) > 0
-
     def sum_inside(self, sums: FloatArray) -> FloatArray:
         """Return the sum over each element's blocks, computed from the prefix sums of block values."""
         return sums[self.last] - sums[self.first]

@@ -40,8 +40,6 @@ _MAX_LISTS = 0.4
 _MAX_FORUM = 0.3
 """Probabilities of page types whose gaps are signatures and other goods."""
 _APART = frozenset({"nav", "aside", "footer", "form", "header", "dialog", "button"})
-_MAX_ADVERTISEMENT = 40
-"""Words. A larger part with such a name is judged by its text."""
 
 
 def find_units(page: PageStatistics) -> list[Unit]:
@@ -49,9 +47,11 @@ def find_units(page: PageStatistics) -> list[Unit]:
     in_terms = (page.element_tag == TAGS["dl"])[page.up]
     is_term = in_terms & np.isin(page.element_tag, (TAGS["dt"], TAGS["dd"]))
     is_whole = np.isin(page.element_tag, _WHOLE)
-    is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | page.find_named(NOTE))
+    is_note = page.expand_names([features.named_as & NOTE for features in page.name_features]) > 0
+    is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | is_note)
     is_whole |= page.element_tag == TAGS["dl"]
-    units = [*_group_terms(page, np.flatnonzero(is_term).tolist()), *_ranges(page, is_whole)]
+    ranges = zip(page.first[is_whole].tolist(), page.last[is_whole].tolist(), strict=True)
+    units = [*_group_terms(page, np.flatnonzero(is_term).tolist()), *ranges]
     lengths = compute_prefix_sums(page.lengths)
     sound = [
         (start, end)
@@ -73,20 +73,6 @@ def _group_terms(page: PageStatistics, numbers: Iterable[int]) -> Iterator[Unit]
             yield groups[parent]
         groups[parent] = start, end
     yield from groups.values()
-
-
-def _ranges(page: PageStatistics, elements: BlockMask) -> Iterable[Unit]:
-    """Return the blocks of each element of a mask."""
-    return zip(page.first[elements].tolist(), page.last[elements].tolist(), strict=True)
-
-
-def find_advertisements(page: PageStatistics) -> BlockMask:
-    """Return the blocks of short parts that are named as advertisements or as links for sharing."""
-    found = np.zeros(page.n, np.bool_)
-    is_short = page.sum_inside(compute_prefix_sums(page.lengths)) <= _MAX_ADVERTISEMENT
-    for start, end in _ranges(page, is_short & page.find_named(ADVERTISEMENT)):
-        found[start:end] = True
-    return found
 
 
 def pool(page: PageStatistics, p: FloatArray, units: list[Unit]) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from lxml import etree
@@ -47,7 +47,8 @@ def keep_tab_and_accordion_titles(root: Element, class_names: str, roles: Sequen
     titled: set[Element] = set()
     for button in list(root.iter("button")):
         title = next((around for around in button.iterancestors() if around.tag in _TITLES), None)
-        if title is not None and title not in titled and _is_whole_title(button, title):
+        label = "".join(text_of(button).split())
+        if title is not None and title not in titled and label and "".join(text_of(title).split()) == label:
             button.tag = "span"
         elif _is_collapsible_title(button):
             button.tag = "div"
@@ -60,11 +61,6 @@ def keep_tab_and_accordion_titles(root: Element, class_names: str, roles: Sequen
         tabs += _TAB_LABELS(root)
     if tabs:
         _label_panels(root, list(dict.fromkeys(tabs))[:_MAX_TABS])
-
-
-def _is_whole_title(button: Element, title: Element) -> bool:
-    label = "".join(text_of(button).split())
-    return bool(label) and "".join(text_of(title).split()) == label
 
 
 def _is_collapsible_title(button: Element) -> bool:
@@ -92,25 +88,21 @@ def _label_panels(root: Element, tabs: list[Element]) -> None:
     }
     done: set[Element] = set()
     for tab in tabs:
+        addresses = [tab.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
+        addresses += [link.get("href") for link in tab.iter("a")]
+        targets = (named.get(address.rpartition("#")[2]) for address in addresses if address)
         panel = by_tab.get(tab.get("id") or "")
-        if panel is None:
-            panel = next((named[name] for name in _find_target_ids(tab) if name in named), None)
+        panel = next((target for target in targets if target is not None), None) if panel is None else panel
         if panel is not None and panel not in done and panel is not tab:
             done.add(panel)
             _move_label(panel, tab)
     rows: defaultdict[Element | None, list[Element]] = defaultdict(list)
     for tab in tabs:
-        if tab.getparent() is not None:
-            rows[_find_row(tab)].append(tab)
+        if (around := tab.getparent()) is not None:
+            rows[around.getparent() if around.tag == "li" else around].append(tab)
     for place, row in rows.items():
         for tab, panel in zip(row, _find_panels(place, len(row)), strict=False):
             _move_label(panel, tab)
-
-
-def _find_target_ids(tab: Element) -> Iterator[str]:
-    targets = (tab.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href"))
-    inner = (link.get("href") for link in tab.iter("a"))
-    yield from (name.rpartition("#")[2] for name in (*targets, *inner) if name)
 
 
 def _move_label(panel: Element, tab: Element) -> None:
@@ -128,11 +120,6 @@ def _move_label(panel: Element, tab: Element) -> None:
     while around is not None and around.tag in _TAB_LIST_PARTS and not text_of(around).strip():
         empty, around = around, around.getparent()
         remove(empty)
-
-
-def _find_row(tab: Element) -> Element | None:
-    around = tab.getparent()
-    return around.getparent() if around is not None and around.tag == "li" else around
 
 
 def _find_panels(place: Element | None, count: int) -> list[Element]:

@@ -84,9 +84,12 @@ def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
             in_block[block].append(target)
     bodies = {target: body for block, found in in_block.items() for target, body in _split_notes(block, found)}
     return [
-        (_expand_mark(mark.element), bodies[target], mark.label)
+        (_expand_mark(mark.element), body, mark.label)
         for mark in marks
-        if (target := targets[mark.name]) in bodies and _is_separate_note(mark.element, target, bodies[target], places)
+        if (body := bodies.get(targets[mark.name])) is not None
+        and body not in mark.element.iterancestors()
+        and len(text_of(body)) <= _MAX_NOTE
+        and not _HEADINGS(body)
     ]
 
 
@@ -130,13 +133,6 @@ def _find_targets(root: Element, marks: list[_Mark]) -> dict[str, Element]:
     return found
 
 
-def _is_separate_note(mark: Element, target: Element, body: Element, places: dict[Element, int]) -> bool:
-    """Return True if a body is a note of its own that follows its mark."""
-    if body in mark.iterancestors() or places.get(target, 0) < places.get(mark, 0):
-        return False
-    return len(text_of(body)) <= _MAX_NOTE and not _HEADINGS(body)
-
-
 def _expand_mark(link: Element) -> Element:
     """Return the `sup` around the mark if it contains nothing else, else the mark."""
     around = link.getparent()
@@ -148,14 +144,17 @@ def _expand_mark(link: Element) -> Element:
 
 def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[Element]:
     labels: dict[Element, str] = {}
-    taken: set[str] = set()
     used = {label for _, _, label in pairs if label.isdigit()}
     anchor_names: dict[Element, set[str]] = {}
+    """By the body of a note: the anchors by which it may link back to its marks."""
     for mark, body, label in pairs:
-        anchor_names.setdefault(body, set()).update(_find_anchor_names(mark))
+        names = [name for inner in mark.iter() for name in (inner.get("id"), inner.get("name"))]
+        names += [around.get("id") for around in islice(mark.iterancestors(), 2)]
+        anchor_names.setdefault(body, set()).update(filter(None, names))
         if body not in labels:
-            labels[body] = _choose_label(label, taken, used)
-            taken.add(labels[body])
+            is_usable = label and label.isascii() and label.isalnum() and label not in labels.values()
+            free = (number for number in map(str, count(1)) if number not in used and number not in labels.values())
+            labels[body] = label if is_usable else next(free)
     own = {body: label for _, body, label in reversed(pairs)}
     for mark, body, _ in pairs:
         tail = mark.tail
@@ -169,20 +168,6 @@ def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> li
     if rules and not _HAS_FOLLOWING_TEXT(rules[-1]):
         remove(rules[-1])  # it separated the notes from the text
     return notes
-
-
-def _find_anchor_names(mark: Element) -> Iterator[str]:
-    """Yield anchor names by which a note may link back to its mark."""
-    for inner in mark.iter():
-        yield from filter(None, (inner.get("id"), inner.get("name")))
-    yield from filter(None, (around.get("id") for around in islice(mark.iterancestors(), 2)))
-
-
-def _choose_label(label: str, taken: set[str], numbers: set[str]) -> str:
-    """Return the note's own label, or the next free number if it has none or the label is taken."""
-    if label and label.isascii() and label.isalnum() and label not in taken:
-        return label
-    return next(free for free in map(str, count(1)) if free not in taken and free not in numbers)
 
 
 _SIDENOTE_CLASS = re.compile(r"(?:^|[\s_-])(?:side|margin|foot)?-?note(?:$|[\s_-])|ltx_note_outer", re.IGNORECASE)
@@ -219,18 +204,10 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
         page_letters = page_letters or "".join(text_of(root).split())
         letters = "".join(text_of(note).split())[-_COMPARED_LETTERS:]
         if len(letters) >= _MIN_COMPARED_LETTERS and page_letters.count(letters) > 1:
-            _remove_copy(note)  # the label stays as a mark without a link
+            remove(note)  # the label stays as a mark without a link
             continue
         pairs.append((mark, note, label))
     return pairs
-
-
-def _remove_copy(note: Element) -> None:
-    """Remove a note with the checkbox before it."""
-    checkbox = note.getprevious()
-    if checkbox is not None and checkbox.tag == "input":
-        remove(checkbox)
-    remove(note)
 
 
 def _mark_before(note: Element) -> Element | None:

@@ -82,7 +82,8 @@ def _separate_neighbors(root: Element) -> None:
         is_label = first.get("class") == second.get("class") and _LABEL_CLASS.search(
             pad_names(first.get("class") or "")
         )
-        if (is_label or _are_separate_words(left, _first_text(second))) and not _is_code(first):
+        is_separate = is_label or _are_separate_words(left, _first_text(second))
+        if is_separate and next(first.iterancestors("pre", "code"), None) is None:
             first.tail = " "
 
 
@@ -118,10 +119,6 @@ def _are_separate_words(left: str, right: str) -> bool:
     if right[0].isdigit():
         return len(left) > 1 < len(right) if end.isdigit() else end.islower() and len(word) >= _MIN_NAME_LETTERS
     return False
-
-
-def _is_code(element: Element) -> bool:
-    return next(element.iterancestors("pre", "code"), None) is not None
 
 
 EMPHASIS_TAGS = {
