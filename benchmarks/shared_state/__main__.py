@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.shared_state.member import RATE
 from scraper.call_context import Deadline
-from scraper.coordination.state import Lease, LocalState, RateLimit, SharedState, ThrottleTerms, WorkClaim
+from scraper.coordination.state import Lease, RateLimit, SharedState, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.politeness import HostThrottle
@@ -53,7 +53,7 @@ async def _operations(url: str, rounds: int) -> Figures:
     assert not valkey_state.status().away
     rows: list[tuple[str, float | None, float]] = []
     figures = Figures()
-    here, there = _operations_of(LocalState()), _operations_of(valkey_state)
+    here, there = _operations_of(SharedState()), _operations_of(valkey_state)
     for name, operation in there.items():
         there_ms = await _median_ms(operation, rounds)
         here_ms = await _median_ms(here[name], rounds) if name in here else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.coordination.state import LocalState, SharedState
+from scraper.coordination.state import SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import install_command
 
@@ -20,7 +20,7 @@ async def open_shared_state(settings: Settings) -> SharedState:
         SettingsError: The library for the service is not installed.
     """
     if settings.shared_url is None:
-        return LocalState()
+        return SharedState()
     try:
         from scraper.coordination.valkey_state import ValkeyState
     except ImportError:

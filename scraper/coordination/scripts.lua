@@ -4,7 +4,7 @@
 -- Durations are in milliseconds.
 
 --- take_limit
--- Count one event (GCRA, as in `LocalLimits`); return the milliseconds to wait, or 0, as text.
+-- Count one event (GCRA, as in `RateLimits`); return the milliseconds to wait, or 0, as text.
 --
 -- KEYS: time at which the full burst is available. ARGV: interval between events, burst in events.
 local t = redis.call('TIME')

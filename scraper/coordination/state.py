@@ -1,4 +1,4 @@
-"""State that servers share: protocols, and their implementation in the memory of a single server."""
+"""State that servers share: in the memory of a single server, unless a subclass exchanges it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ class RateLimit:
     """Events allowed at once."""
     per_second: float
     """Events a second in the long run."""
-
-
-class RateLimits(Protocol):
-    """Rate limits by key, common to all servers."""
-
-    async def take(self, limit: RateLimit, key: str) -> float:
-        """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +52,6 @@ class RetryLater:
     """True if no lease can be available before `seconds` have passed. False if one may be given back at any time."""
     is_cooldown: bool = False
     """True if the key is in a cooldown."""
-
-
-class Leases(Protocol):
-    """Leases on hosts and engines. Keys are hosts, and `engine:NAME` for engines."""
-
-    async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """Return a lease under these terms, or the time to wait; a lease expires soon after its server ends."""
-
-    def give_back(self, lease: Lease) -> None:
-        """End a lease; returns at once."""
-
-    async def start_cooldown(self, key: str, seconds: float) -> None:
-        """Start a cooldown, in which no lease is available; a longer one stays in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +141,20 @@ class SharedStateStatus:
         return self.configured and self.problem is not None
 
 
-class SharedState(Protocol):
-    """All short-lived state, opened by `open_shared_state`. The default methods serve a server that runs alone."""
+class SharedState:
+    """All short-lived state, opened by `open_shared_state`. This class serves a server that runs alone."""
 
     is_alone: bool = True
     """True if there are no other servers; then no caller waits for a service."""
-    limits: RateLimits
-    leases: Leases
     claims: WorkClaims | None = None
     """Claims on work; None without other servers."""
     blobs: SharedBlobs | None = None
     """Shared files; None without other servers."""
+
+    def __init__(self) -> None:
+        """Create limits and leases in this process."""
+        self.limits = RateLimits()
+        self.leases = Leases()
 
     def cooldowns(self, local: Cooldowns) -> Cooldowns:
         """Return the cooldowns of engines; `local` are those stored by this server."""
@@ -193,17 +176,8 @@ _MAX_LEASE_KEYS = 4_096
 _ROUNDING_S = 1e-6
 
 
-class LocalState(SharedState):
-    """Implement `SharedState` in one process."""
-
-    def __init__(self) -> None:
-        """Create the local limits and leases."""
-        self.limits = LocalLimits()
-        self.leases = LocalLeases()
-
-
-class LocalLimits:
-    """Implement `RateLimits` by the generic cell rate algorithm (ITU-T I.371).
+class RateLimits:
+    """Rate limits by key, by the generic cell rate algorithm (ITU-T I.371).
 
     It stores one time for each key: the moment at which the full burst is available again.
     """
@@ -213,11 +187,12 @@ class LocalLimits:
         self._clock = clock
         self._full_at: LRUCache[tuple[str, str], float] = LRUCache(max_keys)
 
-    async def take(self, limit: RateLimit, key: str, *, servers: int = 1) -> float:
-        """Count one event against this server's share of the limit, one of `servers`.
+    async def take(self, limit: RateLimit, key: str) -> float:
+        """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
+        return self._take_share(limit, key, 1)
 
-        Return 0 if it is allowed, else the seconds until it is; then it is not counted.
-        """
+    def _take_share(self, limit: RateLimit, key: str, servers: int) -> float:
+        """Count one event against this server's share of the limit, one of `servers`."""
         now = self._clock()
         interval_s = servers / limit.per_second
         burst = max(1.0, limit.burst / servers)
@@ -240,8 +215,8 @@ class _KeyLeases:
     cooldown_until: float = 0.0
 
 
-class LocalLeases:
-    """Implement `Leases` in this process."""
+class Leases:
+    """Leases on hosts and engines. Keys are hosts, and `engine:NAME` for engines."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = _MAX_LEASE_KEYS) -> None:
         """Start without keys; `clock` returns seconds, `max_keys` limits the keys."""
@@ -251,7 +226,7 @@ class LocalLeases:
         self._numbers = itertools.count()
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """Return a lease under these terms, or the seconds until there may be one."""
+        """Return a lease under these terms, or the time to wait; a lease expires soon after its server ends."""
         now, leases = self._clock(), self._keys.get(key)
         if leases is not None:
             if leases.cooldown_until > now:
@@ -271,7 +246,7 @@ class LocalLeases:
         leases.next_at = max(leases.next_at, self._clock() + terms.gap_s)
 
     def give_back(self, lease: Lease) -> None:
-        """End a lease."""
+        """End a lease; returns at once."""
         leases = self._keys.get(lease.key)
         if leases is not None:
             leases.tokens.discard(lease.token)
@@ -279,7 +254,7 @@ class LocalLeases:
                 del self._keys[lease.key]
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
-        """Start a cooldown of a key, unless a longer one runs."""
+        """Start a cooldown, in which no lease is available; a longer one stays in force."""
         leases = self._leases(key)
         leases.cooldown_until = max(leases.cooldown_until, self._clock() + seconds)
 

@@ -9,7 +9,7 @@ import itertools
 import logging
 import math
 import random
-import re
+import secrets
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,13 +24,8 @@ from redis.backoff import NoBackoff
 
 log = logging.getLogger(__name__)
 
-SCRIPTS: Mapping[str, str] = dict(
-    re.findall(
-        r"^--- (\w+)\n(.*?)(?=^--- |\Z)",
-        resources.files(__package__).joinpath("scripts.lua").read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-)
+_PARTS = resources.files(__package__).joinpath("scripts.lua").read_text(encoding="utf-8").split("\n--- ")[1:]
+SCRIPTS: Mapping[str, str] = {name: text for name, _, text in (part.partition("\n") for part in _PARTS)}
 """Texts of the scripts by name."""
 _DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 """SHA-1 digests of the scripts, by which the service calls them."""
@@ -38,6 +33,8 @@ _DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 Word = str | bytes | int | float
 
+ASSUMED_SERVERS = 2
+"""Servers assumed before the first count: an operator who configures shared state has more than one."""
 COMMAND_S = 1.0
 """Seconds. Time limit of a command. A command takes 0.2 ms. With this limit, the farthest data center still answers in
 time, and a service that is down costs one second once."""
@@ -77,7 +74,13 @@ class ValkeyClient:
 
     def __init__(self, url: str) -> None:
         """Use the service at `url`; connect on first use."""
-        self.where = _describe_address(url)
+        parts = urlsplit(url)
+        address = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+        self.where = f"The shared state at {address}"
+        self.name = secrets.token_hex(6)
+        """Name of this server."""
+        self.servers = ASSUMED_SERVERS
+        """Number of servers last seen alive, including this one."""
         self.is_available = False
         """True if the service answered last time. Otherwise no caller waits for it."""
         self.problem: str | None = f"{self.where} has not answered yet."
@@ -191,8 +194,15 @@ class ValkeyClient:
 
     async def _connect(self) -> None:
         info = await self._redis.info()
-        _check_service(info)
-        self.note = _find_risk(info)
+        version = str(info.get("redis_version", ""))
+        if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < _LEAST_VERSION:
+            least = ".".join(map(str, _LEAST_VERSION))
+            raise IncompatibleServiceError(f"is version {version[:20] or 'unknown'}; {least} or newer is needed")
+        if info.get("role") not in (None, "master"):
+            raise IncompatibleServiceError("is a replica, which takes no writes")
+        is_evicting = str(info.get("maxmemory_policy", "")).startswith(("allkeys", "volatile"))
+        if is_evicting and info.get("maxmemory") not in (0, "0", None):
+            self.note = "It may evict what servers agreed on: set its maxmemory-policy to noeviction."
         loading = self._redis.pipeline(transaction=False)
         for text in SCRIPTS.values():
             loading.execute_command("SCRIPT", "LOAD", text)
@@ -255,14 +265,6 @@ class ValkeyClient:
         self.command_s = usual + _LAST_WEIGHT * (seconds - usual)
 
 
-def _describe_address(url: str) -> str:
-    """Return host and port, without user and password."""
-    parts = urlsplit(url)
-    if parts.scheme == "unix":
-        return f"The shared state at {parts.path}"
-    return f"The shared state at {parts.hostname}:{parts.port or 6379}"
-
-
 _LEAST_VERSION = (7, 0)
 """Oldest version that is tested."""
 
@@ -279,16 +281,20 @@ _PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.ConnectionError, "cannot be reached, or closed the connection"),
     (OSError, "cannot be reached, or closed the connection"),
 )
+_CLUSTER = "is part of a cluster, which is not supported"
 _PROBLEMS_BY_TEXT = (
-    (re.compile(r"^(NOAUTH|WRONGPASS)|without any password configured"), _PROBLEMS_BY_TYPE[0][1]),
-    (re.compile(r"^(MOVED|CLUSTERDOWN|CROSSSLOT)"), "is part of a cluster, which is not supported"),
-    (re.compile(r"^MISCONF"), "takes no writes: it cannot save to its disk"),
-    (re.compile(r"unknown command", re.IGNORECASE), "does not know the commands that are needed"),
-    (re.compile(r"CERTIFICATE_VERIFY_FAILED"), "has a certificate that cannot be trusted"),
-    (re.compile(r"DB index"), "has no database of the number in SEARCH_MCP_SHARED_URL"),
-    (re.compile(r"OOM command"), _PROBLEMS_BY_TYPE[2][1]),
+    ("NOAUTH", _PROBLEMS_BY_TYPE[0][1]),
+    ("WRONGPASS", _PROBLEMS_BY_TYPE[0][1]),
+    ("without any password configured", _PROBLEMS_BY_TYPE[0][1]),
+    ("MOVED", _CLUSTER),
+    ("CLUSTERDOWN", _CLUSTER),
+    ("CROSSSLOT", _CLUSTER),
+    ("MISCONF", "takes no writes: it cannot save to its disk"),
+    ("nknown command", "does not know the commands that are needed"),
+    ("CERTIFICATE_VERIFY_FAILED", "has a certificate that cannot be trusted"),
+    ("DB index", "has no database of the number in SEARCH_MCP_SHARED_URL"),
+    ("OOM command", _PROBLEMS_BY_TYPE[2][1]),
 )
-_EVICTING = re.compile(r"allkeys|volatile")
 
 
 class IncompatibleServiceError(Exception):
@@ -299,25 +305,7 @@ def _describe_problem(error: Exception, where: str) -> str:
     """Return the problem in one sentence without secrets; `where` names the service."""
     if isinstance(error, IncompatibleServiceError):
         return f"{where} {error}."
-    by_text = (sentence for pattern, sentence in _PROBLEMS_BY_TEXT if pattern.search(str(error)))
+    by_text = (sentence for text, sentence in _PROBLEMS_BY_TEXT if text in str(error))
     by_type = (sentence for kind, sentence in _PROBLEMS_BY_TYPE if isinstance(error, kind))
     unknown = f"answers with an error ({type(error).__name__})"
     return f"{where} {next(itertools.chain(by_text, by_type), unknown)}."
-
-
-def _check_service(info: dict[str, object]) -> None:
-    """Check the INFO of the service; raise IncompatibleServiceError if it is too old, or a replica."""
-    version = str(info.get("redis_version", ""))
-    numbers = tuple(int(part) for part in re.findall(r"[0-9]+", version)[:2])
-    if numbers < _LEAST_VERSION:
-        least = ".".join(map(str, _LEAST_VERSION))
-        raise IncompatibleServiceError(f"is version {version[:20] or 'unknown'}; {least} or newer is needed")
-    if info.get("role") not in (None, "master"):
-        raise IncompatibleServiceError("is a replica, which takes no writes")
-
-
-def _find_risk(info: dict[str, object]) -> str | None:
-    """Return what the operator should change although the service works, or None."""
-    if _EVICTING.match(str(info.get("maxmemory_policy", ""))) and info.get("maxmemory") not in (0, "0", None):
-        return "It may evict what servers agreed on: set its maxmemory-policy to noeviction."
-    return None

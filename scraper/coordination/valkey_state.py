@@ -6,18 +6,16 @@ import asyncio
 import contextlib
 import itertools
 import math
-import secrets
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from scraper.coordination.state import (
     Cooldown,
     Cooldowns,
     Lease,
-    LocalLeases,
-    LocalLimits,
+    Leases,
     RateLimit,
+    RateLimits,
     RetryLater,
     SharedState,
     SharedStateStatus,
@@ -29,58 +27,28 @@ from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient
 
 _EXPIRED_S = 5 * HEARTBEAT_S
 """Seconds after its last heartbeat at which a server counts as gone."""
-ASSUMED_SERVERS = 2
-"""Servers assumed before the first count: an operator who configures shared state has more than one."""
 
 
-class ServerRegistry:
-    """List of the live servers that share one state, stored in Valkey."""
+class ValkeyLimits(RateLimits):
+    """Rate limits in Valkey. While the service is down, each server uses its share."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Use the client; call `register` to add this server."""
-        self.servers = ASSUMED_SERVERS
-        """Number of servers last seen alive, including this one."""
-        self.name = secrets.token_hex(6)
-        self.on_lost: Callable[[], None] = lambda: None
-        """Called if the service no longer lists this server: it lost its data, or heartbeats failed."""
-        self._was_registered = False
+        """Use the client."""
+        super().__init__()
         self._valkey = valkey
-        self._key = valkey.key("servers", "all")
-
-    async def register(self) -> None:
-        """Register this server as alive, and count the servers."""
-        with contextlib.suppress(ValkeyUnavailableError):
-            count, new = await self._valkey.run("register", [self._key], self.name, round(_EXPIRED_S * 1_000))
-            self.servers = max(1, int(count))
-            if new and self._was_registered:
-                self.on_lost()
-            self._was_registered = True
-
-    def leave(self) -> None:
-        """Remove this server."""
-        self._valkey.send("ZREM", self._key, self.name)
-
-
-class ValkeyLimits:
-    """Implement `RateLimits` over Valkey. While the service is down, each server uses its share."""
-
-    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
-        """Use the client, and the registry for the share of this server."""
-        self._valkey = valkey
-        self._registry = registry
-        self._local = LocalLimits()
 
     async def take(self, limit: RateLimit, key: str) -> float:
-        """Count one event and return 0, or return the seconds until it is allowed."""
+        """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
+        is_down = True
         with contextlib.suppress(ValkeyUnavailableError):
             keys = [self._valkey.key(f"limit:{limit.name}", key)]
             wait_s = float(await self._valkey.run("take_limit", keys, 1_000 / limit.per_second, limit.burst)) / 1_000
             if wait_s:
                 return wait_s
-            # Counted here too, so that a loss of the service brings no new burst.
-            await self._local.take(limit, key, servers=self._registry.servers)
-            return 0.0
-        return await self._local.take(limit, key, servers=self._registry.servers)
+            is_down = False
+        # An event that the service granted is counted here too, so that its loss brings no new burst.
+        wait_s = self._take_share(limit, key, self._valkey.servers)
+        return wait_s if is_down else 0.0
 
 
 LEASE_S = 5 * HEARTBEAT_S
@@ -91,52 +59,54 @@ _POLL_S = 0.1
 _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
 
 
-class ValkeyLeases:
-    """Implement `Leases` over Valkey; granted leases are counted in this process too."""
+class ValkeyLeases(Leases):
+    """Leases in Valkey; granted leases are counted in this process too."""
 
-    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
-        """Use the client, and the registry for the share of this server."""
+    def __init__(self, valkey: ValkeyClient) -> None:
+        """Use the client."""
+        super().__init__()
         self._valkey = valkey
-        self._registry = registry
-        self._local = LocalLeases()
-        self._numbers = itertools.count()
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
         """Return a lease, or the time until the next attempt."""
         with contextlib.suppress(ValkeyUnavailableError):
-            return await self._request(Lease(key, f"{self._registry.name}-{next(self._numbers)}"), terms)
+            return await self._request(Lease(key, f"{self._valkey.name}-{next(self._numbers)}"), terms)
         # Each server has at least 1 slot: with fewer slots than servers, all together exceed the limit.
-        servers = self._registry.servers
+        servers = self._valkey.servers
         at_once = max(1, terms.at_once // servers) if terms.at_once else 0
-        wait = await self._local.take(key, ThrottleTerms(at_once, terms.gap_s * servers))
+        wait = await super().take(key, ThrottleTerms(at_once, terms.gap_s * servers))
         # The service may be back before a lease of this server is given back.
         return replace(wait, seconds=_POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
-        self._local.give_back(lease)
+        super().give_back(lease)
         self._withdraw(lease)
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
         """Start a cooldown."""
-        await self._local.start_cooldown(key, seconds)
+        await super().start_cooldown(key, seconds)
         self._publish_cooldown(key, seconds)
 
     def renew(self) -> None:
         """Renew the leases of this server; call this with each heartbeat."""
-        leases = self._local.list_leases()
+        leases = self.list_leases()
         if leases:
-            keys = [self._leases_key(lease.key) for lease in leases]
+            keys = [self._valkey.key("held", lease.key) for lease in leases]
             self._valkey.run_later("renew_leases", keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
 
     def publish(self) -> None:
         """Publish leases and cooldowns; call this after the service was down."""
         self.renew()
-        for key, seconds in self._local.cooldowns().items():
+        for key, seconds in self.cooldowns().items():
             self._publish_cooldown(key, seconds)
 
     async def _request(self, lease: Lease, terms: ThrottleTerms) -> Lease | RetryLater:
-        keys = [self._leases_key(lease.key), self._cooldown_key(lease.key), self._valkey.key("next", lease.key)]
+        keys = [
+            self._valkey.key("held", lease.key),
+            self._valkey.key("rests", lease.key),
+            self._valkey.key("next", lease.key),
+        ]
         words = (lease.token, terms.at_once, round(terms.gap_s * 1_000), round(LEASE_S * 1_000))
         try:
             answer = await self._valkey.run("take_lease", keys, *words)
@@ -145,25 +115,19 @@ class ValkeyLeases:
             self._withdraw(lease)
             raise
         if answer[0] == _GRANTED:
-            self._local.note(lease, terms)
+            self.note(lease, terms)
             return lease
         if answer[0] == _FULL:
             return RetryLater(_POLL_S, known=False)
         if answer[0] == _COOLDOWN:
-            await self._local.start_cooldown(lease.key, answer[1] / 1_000)
+            await super().start_cooldown(lease.key, answer[1] / 1_000)
         return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
 
     def _withdraw(self, lease: Lease) -> None:
-        self._valkey.send("ZREM", self._leases_key(lease.key), lease.token)
+        self._valkey.send("ZREM", self._valkey.key("held", lease.key), lease.token)
 
     def _publish_cooldown(self, key: str, seconds: float) -> None:
-        self._valkey.run_later("start_host_cooldown", [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
-
-    def _leases_key(self, key: str) -> str:
-        return self._valkey.key("held", key)
-
-    def _cooldown_key(self, key: str) -> str:
-        return self._valkey.key("rests", key)
+        self._valkey.run_later("start_host_cooldown", [self._valkey.key("rests", key)], max(1, round(seconds * 1_000)))
 
 
 _COOLDOWN_MEMORY_S = 6 * 3_600.0
@@ -226,14 +190,14 @@ class ValkeyState(SharedState):
     def __init__(self, url: str) -> None:
         """Use the service at `url`; connect on first use."""
         self._valkey = ValkeyClient(url)
-        self._registry = ServerRegistry(self._valkey)
-        self.limits = ValkeyLimits(self._valkey, self._registry)
-        self.leases = ValkeyLeases(self._valkey, self._registry)
-        self.claims: ValkeyClaims = ValkeyClaims(self._valkey, self._registry)
+        self.limits: ValkeyLimits = ValkeyLimits(self._valkey)
+        self.leases: ValkeyLeases = ValkeyLeases(self._valkey)
+        self.claims: ValkeyClaims = ValkeyClaims(self._valkey)
         self.blobs: _ValkeyBlobs = _ValkeyBlobs(self._valkey)
         self._cooldowns: list[ValkeyCooldowns] = []
+        self._servers_key = self._valkey.key("servers", "all")
+        self._was_registered = False
         self._valkey.on_connected = self._publish
-        self._registry.on_lost = self._publish
         self._valkey.on_heartbeat = self._renew
 
     async def wait_connected(self, limit_s: float) -> None:
@@ -251,15 +215,25 @@ class ValkeyState(SharedState):
         valkey = self._valkey
         slow = valkey.is_available and valkey.command_s > SLOW_S
         note = f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
-        return SharedStateStatus(True, valkey.problem, note, slow, self._registry.servers, valkey.command_s)
+        return SharedStateStatus(True, valkey.problem, note, slow, valkey.servers, valkey.command_s)
 
     async def close(self) -> None:
         """Remove this server and close the connection."""
-        self._registry.leave()
+        self._valkey.send("ZREM", self._servers_key, self._valkey.name)
         await self._valkey.close()
 
+    async def register(self) -> None:
+        """Register this server as alive, and count the servers; publish all if the service has lost its data."""
+        words = (self._valkey.name, round(_EXPIRED_S * 1_000))
+        with contextlib.suppress(ValkeyUnavailableError):
+            count, is_new = await self._valkey.run("register", [self._servers_key], *words)
+            self._valkey.servers = max(1, int(count))
+            if is_new and self._was_registered:
+                self._publish()
+            self._was_registered = True
+
     async def _renew(self) -> None:
-        await self._registry.register()
+        await self.register()
         self.leases.renew()
         self.claims.renew()
 
@@ -282,17 +256,16 @@ _OURS, _CLAIMED, _COMPLETED = range(3)
 class ValkeyClaims:
     """Implement `WorkClaims` over Valkey. While the service is down, every server does its own work."""
 
-    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
-        """Use the client, and the registry to detect lost servers."""
+    def __init__(self, valkey: ValkeyClient) -> None:
+        """Use the client."""
         self._valkey = valkey
-        self._registry = registry
         self._numbers = itertools.count()
         self._claims: dict[str, WorkClaim] = {}
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
         """Claim work, unless another server is doing it; its stored result is only for callers that `waited`."""
-        claim = WorkClaim(key, f"{self._registry.name}-{next(self._numbers)}")
-        keys = [self._claim_key(key), self._result_key(key)]
+        claim = WorkClaim(key, f"{self._valkey.name}-{next(self._numbers)}")
+        keys = [self._valkey.key("claim", key), self._valkey.key("landed", key)]
         try:
             answer = await self._valkey.run("begin_work", keys, claim.token, round(CLAIM_S * 1_000), int(waited))
         except ValkeyUnavailableError:
@@ -314,7 +287,7 @@ class ValkeyClaims:
         if len(value) > _MAX_RESULT_BYTES:
             self.give_up(claim)
         elif self._claims.pop(claim.token, None) is not None:
-            keys = [self._claim_key(claim.key), self._result_key(claim.key)]
+            keys = [self._valkey.key("claim", claim.key), self._valkey.key("landed", claim.key)]
             self._valkey.run_later("complete_work", keys, claim.token, value, round(_RESULT_S * 1_000))
 
     def give_up(self, claim: WorkClaim) -> None:
@@ -326,17 +299,11 @@ class ValkeyClaims:
         """Renew the claims of this server."""
         claims = list(self._claims.values())
         if claims:
-            keys = [self._claim_key(claim.key) for claim in claims]
+            keys = [self._valkey.key("claim", claim.key) for claim in claims]
             self._valkey.run_later("renew_claims", keys, round(CLAIM_S * 1_000), *(claim.token for claim in claims))
 
     def _withdraw(self, claim: WorkClaim) -> None:
-        self._valkey.run_later("give_up_work", [self._claim_key(claim.key)], claim.token)
-
-    def _claim_key(self, key: str) -> str:
-        return self._valkey.key("claim", key)
-
-    def _result_key(self, key: str) -> str:
-        return self._valkey.key("landed", key)
+        self._valkey.run_later("give_up_work", [self._valkey.key("claim", claim.key)], claim.token)
 
 
 class _ValkeyBlobs:

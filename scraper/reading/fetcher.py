@@ -22,7 +22,7 @@ from scraper.caching.page_cache import (
 )
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.state import LocalState, SharedState
+from scraper.coordination.state import SharedState
 from scraper.documents.sniff import is_document
 from scraper.extract import worker_jobs
 from scraper.model import WHOLE_PAGE, Reading, ReadingComparison, ReadRequest
@@ -69,7 +69,7 @@ class Fetcher:
 
         Without `documents`, documents are errors; `shared` is None if there are no other servers.
         """
-        shared = shared or LocalState()
+        shared = shared or SharedState()
         self.visitor = PageVisitor(browsers, workers, settings, shared)
         self._workers = workers
         self._documents = documents

@@ -17,7 +17,7 @@ from browsers.model import Tier
 from scraper import errors
 from scraper.caching.page_cache import HOUR_S, LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.state import LocalState, SharedState
+from scraper.coordination.state import SharedState
 from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery, SearchResult
 from scraper.engines.request_builder import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
 from scraper.search import argument_validation
@@ -71,7 +71,7 @@ class Searcher:
         self._language = settings.language
         self._default_age_s = settings.cache_ttl_h * HOUR_S
         self._route = describe_route(settings)
-        shared = shared or LocalState()
+        shared = shared or SharedState()
         breakers = CircuitBreakers(shared.cooldowns(searches), self._route)
         self._contact = settings.contact or ""
         throttle = open_engine_throttle(settings, shared)

@@ -22,7 +22,7 @@ from mcp.types import INTERNAL_ERROR
 
 from scraper.background_tasks import run_in_background
 from scraper.call_context import AskUser
-from scraper.coordination.state import LocalLimits, RateLimits
+from scraper.coordination.state import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
@@ -205,7 +205,7 @@ class CallDispatcher:
         limits: RateLimits | None = None,
     ) -> None:
         """Create a dispatcher of calls with a deadline each; by default, its limits count in this process only."""
-        self.limits = limits or LocalLimits()
+        self.limits = limits or RateLimits()
         self.draining = False
         self._tools = {tool.name: tool for tool in tools}
         self._holder = holder

@@ -13,7 +13,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 
 from browsers.fair_queue import FairShare
-from scraper.coordination.state import LocalLimits, RateLimit, RateLimits
+from scraper.coordination.state import RateLimit, RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.lifecycle import ServicesHolder
 
@@ -60,18 +60,21 @@ class RateLimiter:
             raise RateLimitedError(wait_s)
 
 
-class ServicesLimits:
+class ServicesLimits(RateLimits):
     """Rate limits of the services; until they are open, those of this process."""
 
     def __init__(self, holder: ServicesHolder[Any]) -> None:
         """Use the limits of the services in `holder`."""
+        super().__init__()
         self._holder = holder
-        self._own = LocalLimits()
 
     async def take(self, limit: RateLimit, key: str) -> float:
         """Count one event; return the seconds to wait if the limit is exceeded."""
         services = self._holder.present()
-        return await (self._own if services is None else services.shared.limits).take(limit, key)
+        if services is None:
+            return await super().take(limit, key)
+        limits: RateLimits = services.shared.limits
+        return await limits.take(limit, key)
 
 
 class CallLimiter:
@@ -94,7 +97,7 @@ class CallLimiter:
         only.
         """
         self._per_minute = per_minute
-        limits = limits or LocalLimits(clock)
+        limits = limits or RateLimits(clock)
         self._rate = RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
         self._clock = clock
         self._calls = FairShare(limit)

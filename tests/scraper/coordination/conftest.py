@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from scraper.coordination import valkey_client
-from scraper.coordination.state import LocalState, SharedState
+from scraper.coordination.state import SharedState
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.coordination.waiting import SOON_S
@@ -59,4 +59,4 @@ async def join(redis: RedisServer) -> AsyncIterator[Join]:
 @pytest.fixture(params=["alone", "together"])
 async def state(request: pytest.FixtureRequest, join: Join) -> SharedState:
     """Return an empty state of each kind."""
-    return LocalState() if request.param == "alone" else await join()
+    return SharedState() if request.param == "alone" else await join()

@@ -57,7 +57,7 @@ async def test_without_the_service_each_server_keeps_its_share(tmp_path: Path) -
     async with redis_server(tmp_path) as redis, contextlib.AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(member(redis.url)) for _ in range(5)]
         for server in servers:
-            await server._registry.register()
+            await server.register()
         assert {server.status().servers for server in servers} == {5}
         await redis.stop()
         for server in servers:
@@ -84,9 +84,9 @@ async def test_a_loss_of_the_service_allows_no_new_burst(tmp_path: Path) -> None
 
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
-        assert one.status().servers == valkey_state.ASSUMED_SERVERS
+        assert one.status().servers == valkey_client.ASSUMED_SERVERS
         granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
-        assert sum(granted) == LIMIT.burst // valkey_state.ASSUMED_SERVERS
+        assert sum(granted) == LIMIT.burst // valkey_client.ASSUMED_SERVERS
 
 
 async def test_local_leases_and_cooldowns_are_published_on_reconnection(tmp_path: Path) -> None:

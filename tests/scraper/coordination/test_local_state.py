@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.coordination.state import Lease, LocalLeases, LocalLimits, RateLimit, RetryLater, ThrottleTerms
+from scraper.coordination.state import Lease, Leases, RateLimit, RateLimits, RetryLater, ThrottleTerms
 
 ONCE = RateLimit("calls", burst=1, per_second=0.01)
 
 
 async def test_the_least_recently_used_key_of_a_limit_is_evicted() -> None:
-    limits = LocalLimits(clock=lambda: 5.0, max_keys=2)
+    limits = RateLimits(clock=lambda: 5.0, max_keys=2)
     for caller in ("first", "second", "third"):
         assert not await limits.take(ONCE, caller)
     assert await limits.take(ONCE, "third") == pytest.approx(100)
@@ -20,7 +20,7 @@ async def test_the_least_recently_used_key_of_a_limit_is_evicted() -> None:
 
 async def test_a_used_key_of_a_limit_is_not_evicted() -> None:
     now = [0.0]
-    limits = LocalLimits(clock=lambda: now[0], max_keys=2)
+    limits = RateLimits(clock=lambda: now[0], max_keys=2)
     assert not await limits.take(ONCE, "first")
     assert not await limits.take(ONCE, "second")
     now[0] = 100.0
@@ -31,7 +31,7 @@ async def test_a_used_key_of_a_limit_is_not_evicted() -> None:
 
 async def test_keys_without_leases_are_evicted() -> None:
     now = [0.0]
-    leases = LocalLeases(clock=lambda: now[0], max_keys=2)
+    leases = Leases(clock=lambda: now[0], max_keys=2)
     await leases.start_cooldown("tired", 60)
     held = await leases.take("busy", ThrottleTerms(at_once=1))
     assert isinstance(held, Lease)

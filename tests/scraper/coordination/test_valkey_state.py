@@ -84,12 +84,12 @@ async def test_leases_outlive_a_long_page_and_not_a_dead_server(
 
 async def test_servers_are_counted_and_missed(join: Join) -> None:
     one, other = await join(), await join()
-    await other._registry.register()
+    await other.register()
     assert other.status().servers == 2
     await one.close()
 
     async def alone() -> bool:
-        await other._registry.register()
+        await other.register()
         return other.status().servers == 1
 
     await until(alone)

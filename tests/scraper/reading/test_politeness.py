@@ -17,7 +17,7 @@ from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.coordination.state import LocalLeases
+from scraper.coordination.state import Leases
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle
@@ -160,7 +160,7 @@ class TestPagesAtOnce:
             await asyncio.gather(*tasks, patient)
 
     async def test_a_refused_visit_leaves_no_queue(self) -> None:
-        polite = HostThrottle(LocalLeases(), Settings(host_pages=1, queue_limit=1))
+        polite = HostThrottle(Leases(), Settings(host_pages=1, queue_limit=1))
         deadline = Deadline.within(60)
 
         async def wait() -> None:
@@ -309,7 +309,7 @@ class TestManyServers:
     @pytest.fixture
     async def polite(self) -> AsyncIterator[list[HostThrottle]]:
         """Return the throttles of several servers that share one state."""
-        leases = LocalLeases()
+        leases = Leases()
         yield [HostThrottle(leases, Settings(host_pages=3)) for _ in range(4)]
 
     async def test_the_queue_limit_is_for_all_hosts(self, polite: list[HostThrottle]) -> None:
@@ -321,7 +321,7 @@ class TestManyServers:
 
 
 async def test_a_turn_without_limits_is_cheap() -> None:
-    polite = HostThrottle(LocalLeases(), Settings())
+    polite = HostThrottle(Leases(), Settings())
     deadline = Deadline.within(60)
     with soon():  # measured: 12 us for each; a page costs ten thousand
         for _ in range(2_000):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from scraper.coordination.state import LocalLeases
+from scraper.coordination.state import Leases
 from scraper.search.engine_throttle import EngineThrottle
 
 
@@ -58,7 +58,7 @@ async def test_a_cancelled_query_releases_its_turn() -> None:
 
 
 async def test_servers_with_one_address_take_turns() -> None:
-    leases, at_once, most = LocalLeases(), 0, 0
+    leases, at_once, most = Leases(), 0, 0
 
     async def ask(spacing: EngineThrottle) -> None:
         nonlocal at_once, most
@@ -78,7 +78,7 @@ async def test_servers_with_one_address_take_turns() -> None:
 
 
 async def test_servers_with_different_addresses_do_not_wait_for_each_other() -> None:
-    leases = LocalLeases()
+    leases = Leases()
     async with (
         EngineThrottle(leases, "direct").turn("mojeek", 60),
         asyncio.timeout(30),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scraper.coordination.state import LocalState
+from scraper.coordination.state import SharedState
 from scraper.server import entrypoints
 from scraper.server.access import ServerStartError
 from scraper.server.telemetry import logs
@@ -60,7 +60,7 @@ class App:
     def __init__(self) -> None:
         self.browsers = Browsers()
         self.pages = NullPageStore()
-        self.shared = LocalState()
+        self.shared = SharedState()
         records = SqliteRecordLogs(Path(os.devnull))
         self.store = Store(self.pages, MemorySearchCache(), IndexService(Path(os.devnull)), records)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.coordination.state import LocalLimits
+from scraper.coordination.state import RateLimits
 from scraper.server.calls.limits import RateLimitedError, RateLimiter
 
 
@@ -19,7 +19,7 @@ class Clock:
 
 async def test_after_a_burst_the_caller_waits_for_the_returned_time() -> None:
     clock = Clock()
-    rate = RateLimiter(LocalLimits(clock), name="searches", burst=3, per_second=0.5)
+    rate = RateLimiter(RateLimits(clock), name="searches", burst=3, per_second=0.5)
     for _ in range(3):
         await rate.take("ann")
     with pytest.raises(RateLimitedError) as refused:
@@ -33,7 +33,7 @@ async def test_after_a_burst_the_caller_waits_for_the_returned_time() -> None:
 
 
 async def test_one_callers_haste_is_not_anothers() -> None:
-    rate = RateLimiter(LocalLimits(Clock()), name="searches", burst=1, per_second=1)
+    rate = RateLimiter(RateLimits(Clock()), name="searches", burst=1, per_second=1)
     await rate.take("ann")
     await rate.take("bob")
     with pytest.raises(RateLimitedError):
@@ -42,7 +42,7 @@ async def test_one_callers_haste_is_not_anothers() -> None:
 
 async def test_rest_gives_no_more_than_a_burst() -> None:
     clock = Clock()
-    rate = RateLimiter(LocalLimits(clock), name="searches", burst=2, per_second=1)
+    rate = RateLimiter(RateLimits(clock), name="searches", burst=2, per_second=1)
     await rate.take("ann")
     clock.now += 1_000
     await rate.take("ann")

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequest
 
-from scraper.coordination.state import LocalLimits
+from scraper.coordination.state import RateLimits
 from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import search_methods
@@ -125,7 +125,7 @@ async def test_no_query_breaks_a_search(texts: KeptApp, query: str) -> None:
 
 async def test_a_caller_beyond_the_search_rate_must_wait(texts: KeptApp) -> None:
     async with talking(
-        texts, "auto", rate=RateLimiter(LocalLimits(), name="searches", burst=2, per_second=0.001)
+        texts, "auto", rate=RateLimiter(RateLimits(), name="searches", burst=2, per_second=0.001)
     ) as client:
         await search(client, "tools", {"query": "x"})
         await search(client, "resources", {"query": "x"})
@@ -139,7 +139,7 @@ async def test_one_callers_searches_are_not_counted_for_another(
 ) -> None:
     who = ["ann"]
     monkeypatch.setattr(search_methods, "caller_of", lambda _context: ToolCaller(principal=who[0]))
-    rate = RateLimiter(LocalLimits(), name="searches", burst=1, per_second=0.001)
+    rate = RateLimiter(RateLimits(), name="searches", burst=1, per_second=0.001)
     async with talking(texts, "auto", rate=rate) as client:
         await search(client, "tools", {"query": "x"})
         with pytest.raises(MCPError, match="Too many searches"):
