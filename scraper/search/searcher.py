@@ -27,7 +27,8 @@ from scraper.search.engine_throttle import BLOCKING_REASONS, CircuitBreakers, de
 from scraper.search.filters import MAX_RESULT_AGE, ResultFilters
 from scraper.search.fusion import EngineRanking, MergedResult, extract_content_words, fuse_rankings, merge_duplicates
 from scraper.settings import Settings
-from scraper.store.protocols import CacheScope, SearchCache
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import SearchCache
 from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
+import string
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scraper.store.fulltext.snippets import widen_to_words
-from scraper.store.indexes.documents import (
-    IndexStore,
-    MemoryDocuments,
-    PersistentDocuments,
-    SqliteIndexStore,
-    StoredIndex,
-)
+from scraper.store.indexes.documents import IndexStore, MemoryIndexStore, SqliteIndexStore, StoredIndex
 from scraper.store.indexes.model import (
     DEFAULT_INDEX,
     INDEX_BACKENDS,
@@ -63,26 +57,29 @@ _WORD_BYTES = 12
 """Bytes counted for each word. Its place takes 4 in a temporary file, and each different word of a segment 12 more."""
 _CLOSE_LIMIT_S = 5.0
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME_CHARS = 64
+_NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_-")
 
 
 @dataclass(slots=True)
 class _Index:
     """A loaded index."""
 
-    tokenizer: Tokenizer
-    stored: StoredIndex | None
-    """Its persistent form; None for an index in memory."""
-    documents: MemoryDocuments | PersistentDocuments
+    store: IndexStore
+    stored: StoredIndex
     words: InvertedIndex
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes by document id, in the order of adding."""
     digests: dict[str, int] = field(default_factory=dict)
     """Hash of the content by document id."""
+    last: int = 0
+    """Number of the newest document that was read from the store, which other servers may change."""
+    written_here: set[int] = field(default_factory=set)
+    """Numbers of documents added by this process since then."""
 
-    def summarize(self, name: str) -> IndexSummary:
-        """Return the name, backend and size of the index."""
-        return IndexSummary(name, "sqlite" if self.stored else "memory", len(self.words))
+    def get_document(self, doc_id: str) -> IndexDocument | None:
+        """Return the document with this id, or None."""
+        return self.store.get_document(self.stored.number, doc_id)
 
 
 class IndexService:
@@ -94,6 +91,7 @@ class IndexService:
     def __init__(self, store: Path | IndexStore) -> None:
         """Open the service; `store` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
         self._file = SqliteIndexStore(store) if isinstance(store, Path) else store
+        self._memory = MemoryIndexStore()
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._bytes: Counter[str] = Counter()
         """Bytes of documents by principal."""
@@ -118,7 +116,7 @@ class IndexService:
 
     async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
         """Return one document as it was added, or None."""
-        return await self._run(lambda: self._index(name, principal).documents.get(doc_id))
+        return await self._run(lambda: self._index(name, principal).get_document(doc_id))
 
     async def find_equal(self, name: str, doc_id: str, content: str, *, principal: str) -> str:
         """Return the id of the first document with this content; "" without one, or if `doc_id` is in the index."""
@@ -140,7 +138,8 @@ class IndexService:
         """Close the index store."""
         try:
             async with asyncio.timeout(_CLOSE_LIMIT_S):
-                await asyncio.wrap_future(self._thread.submit(self._file.close))
+                await self._run(self._memory.close)
+                await self._run(self._file.close)
         except TimeoutError:
             log.warning("the indexes did not close within %s s", _CLOSE_LIMIT_S)
         finally:
@@ -150,7 +149,7 @@ class IndexService:
         return await asyncio.wrap_future(self._thread.submit(work))
 
     def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
-        if not _NAME.fullmatch(name):
+        if not _is_name(name):
             raise IndexFaultError(f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)")
         if backend not in INDEX_BACKENDS:
             raise IndexFaultError(f"Unknown backend: {backend[:80]}")
@@ -159,10 +158,8 @@ class IndexService:
             raise IndexFaultError(f"Index already exists: {name}")
         if len(known) >= INDEXES_LIMIT:
             raise IndexFaultError(f"Too many indexes: {INDEXES_LIMIT} is the limit")
-        stored = None if backend == "memory" else self._file.create(principal, name, tokenizer)
-        if backend != "memory" and stored is None:
+        if (self._memory if backend == "memory" else self._file).create(principal, name, tokenizer) is None:
             raise IndexFaultError(f"Index already exists: {name}")
-        self._loaded[principal, name] = self._make_index(tokenizer, stored)
 
     def _add(self, name: str, document: IndexDocument, principal: str) -> DocumentAdded:
         index = self._index(name, principal)
@@ -171,10 +168,10 @@ class IndexService:
             document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
         _check_document(document)
-        tokens = index.tokenizer.index_tokens(document.content)
+        tokens = index.stored.tokenizer.index_tokens(document.content)
         self._check_room(name, index, document.doc_id, _count_bytes(document, tokens), principal)
         replaced = document.doc_id in index.words
-        known = index.documents.get(document.doc_id) if replaced else None
+        known = index.get_document(document.doc_id) if replaced else None
         # Metadata 1, 1.0 and true differ as JSON, unlike in Python.
         if (
             known is not None
@@ -182,7 +179,7 @@ class IndexService:
             and _dump_metadata(known.metadata) == _dump_metadata(document.metadata)
         ):
             return DocumentAdded(True, len(tokens))
-        index.documents.put(document)
+        index.written_here.add(index.store.put_document(index.stored.number, document))
         self._add_to_words(index, document, tokens, principal)
         return DocumentAdded(replaced, len(tokens))
 
@@ -193,64 +190,63 @@ class IndexService:
         digest = hash(content)
         # A scan of 100,000 documents takes some milliseconds.
         for other_id in [one for one, known in index.digests.items() if known == digest]:
-            other = index.documents.get(other_id)
+            other = index.get_document(other_id)
             if other is not None and other.content == content:
                 return other_id
         return ""
 
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
-        query = parse_query(text, index.tokenizer)
+        query = parse_query(text, index.stored.tokenizer)
         ranked, total = index.words.search(query, limit)
         hits = []
         for doc_id, score in ranked:
-            document = index.documents.get(doc_id)
+            document = index.get_document(doc_id)
             if document is not None:
-                pieces = tuple(_find_highlights(document.content, query, index.tokenizer))
+                pieces = tuple(_find_highlights(document.content, query, index.stored.tokenizer))
                 hits.append(IndexHit(doc_id, score, pieces, document.metadata))
         return IndexHits(tuple(hits), total, query)
 
     def _list_names(self, principal: str, *, needs_store: bool = False) -> list[IndexSummary]:
-        summary = {DEFAULT_INDEX: IndexSummary(DEFAULT_INDEX, "memory", 0)}
-        summary |= {name: index.summarize(name) for (owner, name), index in self._loaded.items() if owner == principal}
+        names = {one.name for one in self._memory.find(principal)}
         try:
-            stored = self._file.find(principal)
+            names.update(one.name for one in self._file.find(principal))
         except IndexFaultError:
             if needs_store:
                 raise
-            stored = []
-        summary |= {one.name: self._index(one.name, principal).summarize(one.name) for one in stored}
-        return sorted(summary.values(), key=lambda one: one.name)
+        summaries = {DEFAULT_INDEX: IndexSummary(DEFAULT_INDEX, "memory", 0)}
+        for name in names:
+            index = self._index(name, principal)
+            backend = "memory" if index.store is self._memory else "sqlite"
+            summaries[name] = IndexSummary(name, backend, len(index.words))
+        return sorted(summaries.values(), key=lambda one: one.name)
 
     def _index(self, name: str, principal: str) -> _Index:
+        """Return an index in its stored state, since the store may have been deleted or recreated."""
+        if name == DEFAULT_INDEX:
+            self._memory.create(principal, name, Tokenizer())
+        store: IndexStore = self._memory
+        found = store.find(principal, name)
+        if not found and _is_name(name):
+            store = self._file
+            found = store.find(principal, name)
         index = self._loaded.get((principal, name))
-        if index is None or index.stored is not None:
-            index = self._reload(name, principal, index)
-        for document in index.documents.read_new():
-            self._add_to_words(index, document, index.tokenizer.index_tokens(document.content), principal)
+        if index is None or found != [index.stored]:
+            if index is not None:
+                self._bytes[principal] -= sum(index.sizes.values())
+                del self._loaded[principal, name]
+            if not found:
+                raise IndexFaultError(f"Index not found: {name[:80]}")
+            # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
+            from scraper.store.indexes.inverted_index import InvertedIndex
+
+            index = self._loaded[principal, name] = _Index(store, found[0], InvertedIndex())
+        for number, document in store.list_documents(index.stored.number, index.last):
+            index.last = number
+            if number not in index.written_here:
+                self._add_to_words(index, document, index.stored.tokenizer.index_tokens(document.content), principal)
+        index.written_here.clear()
         return index
-
-    def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
-        """Return the index in its stored state, since the store may have been deleted or recreated."""
-        if known is None and name == DEFAULT_INDEX:
-            return self._loaded.setdefault((principal, name), self._make_index(Tokenizer()))
-        found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
-        if known is not None and found == [known.stored]:
-            return known
-        if known is not None:
-            self._bytes[principal] -= sum(known.sizes.values())
-            del self._loaded[principal, name]
-        if not found:
-            raise IndexFaultError(f"Index not found: {name[:80]}")
-        self._loaded[principal, name] = index = self._make_index(found[0].tokenizer, found[0])
-        return index
-
-    def _make_index(self, tokenizer: Tokenizer, stored: StoredIndex | None = None) -> _Index:
-        # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
-        from scraper.store.indexes.inverted_index import InvertedIndex
-
-        documents = PersistentDocuments(self._file, stored.number) if stored else MemoryDocuments()
-        return _Index(tokenizer, stored, documents, InvertedIndex())
 
     def _add_to_words(self, index: _Index, document: IndexDocument, tokens: list[str], principal: str) -> None:
         index.words.add(document.doc_id, tokens)
@@ -270,6 +266,10 @@ class IndexService:
             raise IndexFaultError(f"Your indexes are full: {CALLER_BYTES:,} bytes is the limit of one caller")
         if self._bytes.total() + more > TOTAL_BYTES:
             raise IndexFaultError(f"Indexes are full: {TOTAL_BYTES:,} bytes is the limit of all callers together")
+
+
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= _NAME_CHARS and _NAME_CHARACTERS.issuperset(name)
 
 
 def _check_document(document: IndexDocument) -> None:

@@ -1,4 +1,4 @@
-"""Interfaces and data types of the page store and the search cache."""
+"""Interface and data types of the page store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scraper.coordination.state import Cooldown
-from scraper.engines.model import SearchAnswer
 from scraper.model import CachedPageSummary, PageHits, Reading
 
 CLOCK_SKEW_S = 60.0
@@ -134,22 +132,3 @@ class PageStore(Protocol):
 
 class NullPageStore(PageStore):
     """A page store that stores nothing, for operators who switch the page cache off."""
-
-
-class SearchCache(Protocol):
-    """Cached answers of search engines, and the cooldowns of engines. A failure counts as a miss."""
-
-    async def get(self, key: str, *, scope: CacheScope, max_age_s: float) -> SearchAnswer | None:
-        """Return the cached answer for a key, or None if it is missing or older than `max_age_s`."""
-
-    def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
-        """Queue an answer for writing and return immediately."""
-
-    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
-        """Return the cooldown of an engine for one egress address, or None if it has none."""
-
-    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
-        """Store or delete the cooldown of an engine and return immediately."""
-
-    async def close(self) -> None:
-        """Write the queued answers and close the backend."""

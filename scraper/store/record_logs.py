@@ -1,4 +1,4 @@
-"""Record logs: numbered records under a name, for state that outlives a call.
+"""Record logs: numbered records under a name, for state that outlives a call; and their SQLite file.
 
 The statements are the same in SQLite and PostgreSQL.
 """
@@ -8,9 +8,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import apsw
+
 from scraper.store.serialization import make_storable
+from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
 TOTAL_BYTES = 1_000_000_000
 """Bytes of all logs. Above this, the oldest logs of the principals with most bytes are deleted."""
@@ -119,3 +123,46 @@ class RecordLogs(ABC):
         Raises:
             RecordsUnavailableError: The store is unavailable.
         """
+
+
+FILE_NAME = "records.sqlite"
+
+_SCHEMA = DatabaseSchema(
+    application_id=0x53_4D_43_52,
+    version=1,
+    create="""
+        CREATE TABLE records (
+            principal TEXT NOT NULL,
+            log TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            written_at REAL NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (principal, log, number)
+        ) STRICT;
+    """,
+    drop="DROP TABLE IF EXISTS records",
+)
+
+
+class SqliteRecordLogs(RecordLogs):
+    """Record logs in `records.sqlite` in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the file with the first call; the folder is created if needed."""
+        self._threads = DatabaseThreads(folder / FILE_NAME, _SCHEMA, "records")
+
+    async def close(self) -> None:
+        """Close the file."""
+        await self._threads.close()
+
+    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
+        def work(connection: apsw.Connection) -> list[Any]:
+            return connection.execute(statement, values).fetchall()
+
+        if writes:
+            rows = await self._threads.run_in_writer(work, WRITE_LIMIT_S, writes=True)
+        else:
+            rows = await self._threads.read(work, READ_LIMIT_S)
+        if rows is None:
+            raise RecordsUnavailableError
+        return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -12,10 +13,12 @@ import apsw
 
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
-from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
-from scraper.store.serialization import load_answer, serialize_result
+from scraper.store.protocols import CLOCK_SKEW_S, CacheScope
+from scraper.store.serialization import load, serialize_result
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 from scraper.store.write_behind import WriteBehindQueue
+
+log = logging.getLogger(__name__)
 
 _ANSWERS_LIMIT = 20_000
 """Cached answers, of about 5 kB each."""
@@ -44,8 +47,11 @@ _DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
 SqlStatement = tuple[str, tuple[Any, ...]]
 
 
-class WriteBehindSearchCache(SearchCache, ABC):
-    """Search cache with a write queue, using the tables `answers` and `rests` (cooldowns, which are also in memory)."""
+class SearchCache(ABC):
+    """Cached answers of search engines, and the cooldowns of engines. A failure counts as a miss.
+
+    There is a write queue before the tables `answers` and `rests` (cooldowns, which are also in memory).
+    """
 
     _get_answer: str
     """Statement with the columns of `_answer_key`, the lowest and the highest time."""
@@ -67,7 +73,11 @@ class WriteBehindSearchCache(SearchCache, ABC):
         now = time.time()
         values = (*self._answer_key(scope, key), now - max_age_s, now + CLOCK_SKEW_S)
         rows = await self._fetch(self._get_answer, values)
-        return load_answer(rows[0][0]) if rows else None
+        try:
+            return load(SearchAnswer, rows[0][0]) if rows else None
+        except ValueError as error:
+            log.warning("a cached search answer cannot be read: %s", error)
+            return None
 
     def put(self, key: str, answer: SearchAnswer, *, scope: CacheScope) -> None:
         """Queue an answer for writing and return immediately."""
@@ -147,8 +157,8 @@ _SCHEMA = DatabaseSchema(
 )
 
 
-class SqliteSearchCache(WriteBehindSearchCache):
-    """The `SearchCache` protocol over `searches.sqlite` in a folder."""
+class SqliteSearchCache(SearchCache):
+    """Search cache in `searches.sqlite` in a folder."""
 
     _put_answer = """
         INSERT INTO answers (principal, profile, language, key, retrieved_at, answer) VALUES (?, ?, ?, ?, ?, ?)

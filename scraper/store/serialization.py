@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from types import MappingProxyType
@@ -31,16 +31,23 @@ _Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 """Functions that convert a field to JSON and from JSON."""
 
 
-def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> _Codec:
+_PLAIN: _Codec = (lambda value: value, lambda data: data)
+_TUPLE: _Codec = (list, tuple)
+
+
+def _row_codec(kind: type[Any], codecs: Mapping[str, _Codec] = MappingProxyType({})) -> _Codec:
     """Return a codec that stores rows without field names, because a page has hundreds of links."""
-    names = [field.name for field in fields(kind)]
+    columns = [(field.name, *codecs.get(field.name, _PLAIN)) for field in fields(kind)]
     return (
-        lambda items: [[getattr(item, name) for name in names] for item in items],
-        lambda rows: tuple(kind(*row) for row in rows),
+        lambda items: [[dump(getattr(item, name)) for name, dump, _ in columns] for item in items],
+        # Older rows may lack the last fields.
+        lambda rows: tuple(kind(*(load(one) for one, (_, _, load) in zip(row, columns, strict=False))) for row in rows),
     )
 
 
 _TIME: _Codec = (lambda moment: moment and moment.isoformat(), lambda text: text and datetime.fromisoformat(text))
+
+_FACTS: _Codec = (list, lambda rows: tuple((name, value) for name, value in rows))
 
 _POST: Mapping[str, _Codec] = {"published": _TIME}
 
@@ -54,30 +61,28 @@ _DOCUMENT: Mapping[str, _Codec] = {
         lambda posts: [_dump(post, _POST) for post in posts],
         lambda data: tuple(_load(Post, one, _POST) for one in data),
     ),
-    "ocr_pages": (list, tuple),
-    "facts": (list, lambda rows: tuple((name, value) for name, value in rows)),
+    "ocr_pages": _TUPLE,
+    "facts": _FACTS,
 }
 
 _READING: Mapping[str, _Codec] = {
     "document": (lambda document: _dump(document, _DOCUMENT), lambda data: _load(Document, data, _DOCUMENT)),
     "retrieved_at": _TIME,
-    "warnings": (list, tuple),
+    "warnings": _TUPLE,
 }
 
 _STRUCTURED: Mapping[str, _Codec] = dict.fromkeys(
-    ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "discussion", "warnings"), (list, tuple)
+    ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "discussion", "warnings"), _TUPLE
 )
 
+_RESULT = {"engines": _TUPLE, "date": _TIME, "also": _TUPLE, "facts": _FACTS}
 
 _ANSWER: Mapping[str, _Codec] = {
-    "results": (
-        lambda results: [_dump_result(result) for result in results],
-        lambda rows: tuple(_load_result(*row) for row in rows),
-    ),
-    "engines": (list, tuple),
+    "results": _row_codec(SearchResult, _RESULT),
+    "engines": _TUPLE,
     "errors": (dict, MappingProxyType),
     "retrieved_at": _TIME,
-    "warnings": (list, tuple),
+    "warnings": _TUPLE,
 }
 
 _CODECS: Mapping[type, Mapping[str, _Codec]] = {Reading: _READING, StructuredData: _STRUCTURED, SearchAnswer: _ANSWER}
@@ -155,34 +160,3 @@ def searchable_text(document: Document) -> str:
 def make_storable(text: str) -> str:
     """Replace halves of surrogate pairs, which UTF-8 cannot represent, and NUL, which databases refuse or cut at."""
     return text.encode("utf-8", errors="replace").decode().replace("\0", " ")
-
-
-def load_answer(data: str) -> SearchAnswer | None:
-    """Return a stored search answer, or None if it is unreadable."""
-    try:
-        return load(SearchAnswer, data)
-    except ValueError as error:
-        log.warning("a cached search answer cannot be read: %s", error)
-        return None
-
-
-def _dump_result(result: SearchResult) -> list[Any]:
-    date = result.date and result.date.isoformat()
-    plain = (result.title, result.url, result.snippet, list(result.engines), result.score)
-    return [*plain, date, result.source, list(result.also), [list(fact) for fact in result.facts]]
-
-
-def _load_result(
-    title: str,
-    url: str,
-    snippet: str,
-    engines: list[str],
-    score: float,
-    date: str | None,
-    source: str,
-    also: list[str],
-    facts: Sequence[tuple[str, Any]] = (),
-) -> SearchResult:
-    day = datetime.fromisoformat(date) if date else None
-    known = tuple((name, value) for name, value in facts)
-    return SearchResult(title, url, snippet, tuple(engines), score, day, source, tuple(also), known)

@@ -1,6 +1,6 @@
 """Keep the documents of named indexes in memory, in a SQLite file, or in another database.
 
-The statements are the same in SQLite and PostgreSQL, except the one that writes a document.
+The statements are the same in all, except the one that writes a document.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
-
-_COMPRESSION = 1
-"""Level of zlib, the fastest."""
-
 
 UNAVAILABLE_MESSAGE = (
     "Named indexes are not available: their file or database cannot be used now; the log has the reason. "
@@ -30,7 +28,7 @@ UNAVAILABLE_MESSAGE = (
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """A persistent index."""
+    """An index in a store."""
 
     number: int
     name: str
@@ -54,7 +52,7 @@ _LIST_DOCUMENTS = """
 
 
 class IndexStore(ABC):
-    """Persistent indexes in the tables `indexes` and `documents` of a database.
+    """Indexes in the tables `indexes` and `documents` of a database.
 
     Methods raise IndexFaultError if the database is unavailable.
     """
@@ -73,29 +71,28 @@ class IndexStore(ABC):
         return StoredIndex(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """Return all persistent indexes of one principal by name, or the one with this name."""
+        """Return all indexes of one principal, or the one with this name."""
         rows = self._fetch(_FIND, (make_storable(principal), name))
-        found = [
+        return [
             StoredIndex(number, one, Tokenizer(bool(lower), least), made) for number, one, lower, least, made in rows
         ]
-        return sorted(found, key=lambda one: one.name)
 
     def put_document(self, index: int, document: IndexDocument) -> int:
         """Store a document in place of an older one with its id; return its new number."""
-        metadata = json.dumps(dict(document.metadata))
-        values = (index, self._encode(document.doc_id), self._encode(document.content), metadata)
+        texts = (self._encode(document.doc_id), self._encode_content(document.content))
+        values = (index, *texts, json.dumps(dict(document.metadata)))
         ((number,),) = self._fetch(self._put, values, writes=True)
         return int(number)
 
     def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
         rows = self._fetch(_GET_DOCUMENT, (index, self._encode(doc_id)))
-        return _load(doc_id, *rows[0]) if rows else None
+        return self._load(doc_id, *rows[0]) if rows else None
 
     def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
         """Iterate over the documents with numbers above `after`, in order."""
         rows = self._fetch(_LIST_DOCUMENTS, (index, after), is_long=True)
-        return ((number, _load(*values)) for number, *values in rows)
+        return ((number, self._load(*values)) for number, *values in rows)
 
     @abstractmethod
     def close(self) -> None:
@@ -103,7 +100,17 @@ class IndexStore(ABC):
 
     @abstractmethod
     def _encode(self, text: str) -> str | bytes:
-        """Return the value of a column for the id or the content of a document."""
+        """Return the value of a column for a text."""
+
+    def _encode_content(self, text: str) -> str | bytes:
+        return self._encode(text)
+
+    def _decode_content(self, data: str | bytes) -> str:
+        return data if isinstance(data, str) else data.decode()
+
+    def _load(self, doc_id: str | bytes, content: str | bytes, metadata: str) -> IndexDocument:
+        name = doc_id if isinstance(doc_id, str) else doc_id.decode()
+        return IndexDocument(name, self._decode_content(content), json.loads(metadata))
 
     @abstractmethod
     def _fetch(
@@ -112,11 +119,8 @@ class IndexStore(ABC):
         """Return the rows of a statement; `is_long` allows the time to read all documents of an index."""
 
 
-def _load(doc_id: str | bytes, content: str | bytes, metadata: str) -> IndexDocument:
-    name, text = (one if isinstance(one, str) else one.decode() for one in (doc_id, content))
-    return IndexDocument(name, text, json.loads(metadata))
-
-
+_FASTEST = 1
+"""Level of zlib."""
 FILE_NAME = "indexes.sqlite"
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_49,
@@ -173,56 +177,25 @@ class SqliteIndexStore(IndexStore):
             raise IndexFaultError(UNAVAILABLE_MESSAGE) from None
 
 
-class MemoryDocuments:
-    """Documents of an index in memory, compressed."""
+class MemoryIndexStore(SqliteIndexStore):
+    """Indexes in the memory of this process, with compressed texts."""
 
     def __init__(self) -> None:
-        """Start without documents."""
-        self._documents: dict[str, bytes] = {}
+        """Create a database in memory."""
+        self._connection = apsw.Connection(":memory:")
+        self._connection.execute(_SCHEMA.create.replace("content TEXT", "content BLOB"))
 
-    def put(self, document: IndexDocument) -> None:
-        """Store a document in place of an older one with its id."""
-        # JSON contains no null character.
-        text = f"{json.dumps(dict(document.metadata))}\0{document.content}"
-        self._documents[document.doc_id] = zlib.compress(text.encode(), _COMPRESSION)
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
 
-    def get(self, doc_id: str) -> IndexDocument | None:
-        """Return the document with this id, or None."""
-        data = self._documents.get(doc_id)
-        if data is None:
-            return None
-        metadata, _, content = zlib.decompress(data).decode().partition("\0")
-        return IndexDocument(doc_id, content, json.loads(metadata))
+    def _encode_content(self, text: str) -> bytes:
+        return zlib.compress(text.encode(), _FASTEST)
 
-    def read_new(self) -> Iterator[IndexDocument]:
-        """Return nothing, since only this process can add documents."""
-        return iter(())
+    def _decode_content(self, data: str | bytes) -> str:
+        return zlib.decompress(data).decode() if isinstance(data, bytes) else data
 
-
-class PersistentDocuments:
-    """Documents of one persistent index, which other servers may change."""
-
-    def __init__(self, store: IndexStore, index: int) -> None:
-        """Use the index with this number."""
-        self._store = store
-        self._index = index
-        self._last = 0
-        """Number of the newest document that was read."""
-        self._written_here: set[int] = set()
-        """Numbers of documents added by this process since then."""
-
-    def put(self, document: IndexDocument) -> None:
-        """Store a document in place of an older one with its id; it is committed on return."""
-        self._written_here.add(self._store.put_document(self._index, document))
-
-    def get(self, doc_id: str) -> IndexDocument | None:
-        """Return the document with this id, or None."""
-        return self._store.get_document(self._index, doc_id)
-
-    def read_new(self) -> Iterator[IndexDocument]:
-        """Yield documents that other servers have added since the last call; the first call also yields older ones."""
-        for number, document in self._store.list_documents(self._index, self._last):
-            self._last = number
-            if number not in self._written_here:
-                yield document
-        self._written_here.clear()
+    def _fetch(
+        self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
+    ) -> list[Any]:
+        return list(self._connection.execute(statement, values))

@@ -16,7 +16,7 @@ from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.schema import PostgresUnavailableError, is_value_error
 from scraper.store.protocols import CacheScope
 from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
-from scraper.store.search_cache import SqlStatement, WriteBehindSearchCache
+from scraper.store.search_cache import SearchCache, SqlStatement
 
 _SEARCH_WRITE_LIMIT_S = 10.0
 
@@ -27,8 +27,8 @@ async def _fetch(
     return await server.run(lambda connection: connection.fetch(statement, *values), limit_s, writes=writes)
 
 
-class PostgresSearchCache(WriteBehindSearchCache):
-    """The `SearchCache` protocol over the tables of one database."""
+class PostgresSearchCache(SearchCache):
+    """Search cache in the tables of one database."""
 
     _put_answer = """
         INSERT INTO answers (place, retrieved_at, answer) VALUES ($1, $2, $3)

@@ -10,8 +10,7 @@ import pytest
 
 from scraper.errors import InvalidArgumentError
 from scraper.reading.fields import MAX_RECIPES, StoredRecipes
-from scraper.store.record_logs import RecordsUnavailableError, StoredRecord
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.record_logs import RecordsUnavailableError, SqliteRecordLogs, StoredRecord
 
 
 def recipe(number: int) -> str:

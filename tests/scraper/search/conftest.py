@@ -16,7 +16,7 @@ from scraper.search import engine_page
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
-from scraper.store.protocols import SearchCache
+from scraper.store.search_cache import SearchCache
 from scraper.workers import WorkerPool
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.engine_server import EngineSite, running_engines

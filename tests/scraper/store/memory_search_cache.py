@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import SearchCache, SqlStatement
 
 ANSWERS_LIMIT = 20_000
 
 
-class MemorySearchCache:
-    """The `SearchCache` protocol over dictionaries."""
+class MemorySearchCache(SearchCache):
+    """A search cache over dictionaries."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[CacheScope, str], SearchAnswer] = {}
@@ -44,3 +46,12 @@ class MemorySearchCache:
 
     async def close(self) -> None:
         """Do nothing."""
+
+    async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
+        raise NotImplementedError
+
+    async def _write(self, batch: list[SqlStatement]) -> None:
+        raise NotImplementedError
+
+    def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
+        raise NotImplementedError

@@ -13,8 +13,8 @@ from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.stores import PostgresSearchCache
-from scraper.store.protocols import CacheScope, SearchCache
-from scraper.store.search_cache import FILE_NAME, SqliteSearchCache
+from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import FILE_NAME, SearchCache, SqliteSearchCache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 HERE = CacheScope()
