@@ -34,8 +34,8 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.processes import command_of, tree
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
 from benchmarks.stealth import __main__ as stealth
+from scraper.store.index_model import IndexDocument
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import IndexDocument
 from scraper.text.markdown_structure import clean_markdown
 from tests.scraper.process import Program, browsers_say, serving
 from tests.site.hoards import HOARDING

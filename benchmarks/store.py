@@ -25,8 +25,8 @@ from benchmarks.common.rounds import percentile
 from benchmarks.common.synthetic_texts import SyntheticTexts
 from benchmarks.peers.launch import peer_python
 from scraper.model import Document, Reading
+from scraper.store.index_model import IndexDocument
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import IndexDocument
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 

@@ -41,8 +41,8 @@ from scraper.reading.fields import check_fields
 from scraper.search.argument_validation import parse_domains
 from scraper.search.filters import ResultFilters
 from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings
+from scraper.store.index_model import DEFAULT_INDEX, IndexDocument
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import DEFAULT_INDEX, IndexDocument
 from scraper.workers.single_use import SingleUseProcesses
 
 _HTML = "text/html; charset=utf-8"

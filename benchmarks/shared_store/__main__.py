@@ -33,7 +33,7 @@ from benchmarks.shared_store.table import (
     open_store,
 )
 from scraper.store.postgres import schema
-from scraper.store.postgres.pages import PostgresPageStore
+from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageStore
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.postgres_server import PostgresServer, missing

@@ -22,7 +22,7 @@ from scraper.model import Document, Reading
 from scraper.store.postgres import page_queries, schema
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.lexemes import LexemeTokenizer
-from scraper.store.postgres.pages import PostgresPageStore
+from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry
 from tests.ports import free_port
 from tests.scraper.store.postgres_server import PostgresServer

@@ -103,7 +103,7 @@ def search_texts(name: str, **flags: Any) -> int:
 @command("index list", _INDEX_SETTINGS, parent=index)
 def list_indexes(**flags: Any) -> int:
     """Print the indexes with their numbers of texts, also those that `crawl` has created."""
-    from scraper.store.indexes.model import IndexFaultError
+    from scraper.store.index_model import IndexFaultError
 
     try:
         found = with_store(

@@ -26,8 +26,8 @@ from scraper.site.model import CrawlReport, CrawlRequest, SitePage
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.url_equivalence import MIN_COPY_WORDS
 from scraper.site.web_site_reader import WebSiteReader
+from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.index_service import CONTENT_CHARS, ID_CHARS, IndexService
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool

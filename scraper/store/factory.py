@@ -69,8 +69,12 @@ def open_store(settings: Settings) -> Store:
 def _open_database(settings: Settings, url: str) -> Store:
     try:
         from scraper.store.postgres.connection_pool import PostgresPool
-        from scraper.store.postgres.pages import PostgresPageStore
-        from scraper.store.postgres.stores import PostgresIndexStore, PostgresRecordLogs, PostgresSearchCache
+        from scraper.store.postgres.stores import (
+            PostgresIndexStore,
+            PostgresPageStore,
+            PostgresRecordLogs,
+            PostgresSearchCache,
+        )
     except ImportError:
         raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
     server = PostgresPool(url)

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scraper.store.fulltext.snippets import widen_to_words
-from scraper.store.indexes.documents import IndexStore, MemoryIndexStore, SqliteIndexStore, StoredIndex
-from scraper.store.indexes.model import (
+from scraper.store.index_documents import IndexStore, MemoryIndexStore, SqliteIndexStore, StoredIndex
+from scraper.store.index_model import (
     DEFAULT_INDEX,
     INDEX_BACKENDS,
     DocumentAdded,
@@ -28,9 +27,10 @@ from scraper.store.indexes.model import (
     Tokenizer,
     parse_query,
 )
+from scraper.store.snippets import widen_to_words
 
 if TYPE_CHECKING:
-    from scraper.store.indexes.inverted_index import InvertedIndex
+    from scraper.store.inverted_index import InvertedIndex
 
 T = TypeVar("T")
 
@@ -238,7 +238,7 @@ class IndexService:
             if not found:
                 raise IndexFaultError(f"Index not found: {name[:80]}")
             # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
-            from scraper.store.indexes.inverted_index import InvertedIndex
+            from scraper.store.inverted_index import InvertedIndex
 
             index = self._loaded[principal, name] = _Index(store, found[0], InvertedIndex())
         for number, document in store.list_documents(index.stored.number, index.last):

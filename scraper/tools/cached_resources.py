@@ -24,7 +24,7 @@ from scraper.render.document import index_document_as_markdown
 from scraper.render.page import as_markdown as page_as_markdown
 from scraper.render.untrusted_text import display_url
 from scraper.search.fusion import extract_content_words
-from scraper.store.indexes.model import IndexFaultError
+from scraper.store.index_model import IndexFaultError
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.settings import Settings
-from scraper.store.indexes.model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError, Tokenizer
+from scraper.store.index_model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError, Tokenizer
 from scraper.text.sanitize import clean
 from scraper.tools.model import (
     Parameter,

@@ -13,8 +13,8 @@ from scraper.caching.page_cache import PageCache
 from scraper.model import Document, Reading
 from scraper.services import Services
 from scraper.settings import Settings
+from scraper.store.index_model import IndexDocument
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import IndexDocument
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.sqlite.pages import SqlitePageStore
 

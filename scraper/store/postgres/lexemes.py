@@ -17,8 +17,8 @@ from typing import TypeVar
 import apsw
 
 from scraper.model import Document
-from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 from scraper.store.serialization import make_storable, searchable_text
+from scraper.store.tokenization import TOKENIZER, to_index_text
 
 Key = TypeVar("Key")
 

@@ -16,22 +16,6 @@ from typing import Any
 import asyncpg
 
 from scraper.model import PageHit, PageHits
-from scraper.store.fulltext.query import (
-    COLUMN_NAMES,
-    AllOf,
-    AnyOf,
-    CacheQuery,
-    Excluding,
-    InColumns,
-    Near,
-    PhraseSequence,
-    QueryNode,
-    QueryTerm,
-    iter_phrases,
-    parse_query,
-)
-from scraper.store.fulltext.snippets import make_hit
-from scraper.store.fulltext.tokenization import to_query_text
 from scraper.store.postgres import page_queries
 from scraper.store.postgres.lexemes import (
     COLUMN_START,
@@ -45,8 +29,24 @@ from scraper.store.postgres.lexemes import (
     newest_window,
 )
 from scraper.store.postgres.schema import Connection
+from scraper.store.query import (
+    COLUMN_NAMES,
+    AllOf,
+    AnyOf,
+    CacheQuery,
+    Excluding,
+    InColumns,
+    Near,
+    PhraseSequence,
+    QueryNode,
+    QueryTerm,
+    iter_phrases,
+    parse_query,
+)
 from scraper.store.serialization import decompress_reading
+from scraper.store.snippets import make_hit
 from scraper.store.sqlite.page_queries import COUNT_LIMIT, RANKED_LIMIT, compute_score
+from scraper.store.tokenization import to_query_text
 from scraper.text.terms import inverse_document_frequency
 
 _CONDITIONS_LIMIT = 16

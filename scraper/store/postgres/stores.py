@@ -1,22 +1,185 @@
-"""Search cache, record logs and named indexes in PostgreSQL; the caller closes the connections."""
+"""Stores in PostgreSQL, shared by many servers; the caller closes the connections.
+
+While the database is unavailable, writes of pages and search answers are queued and reads miss.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import hashlib
-from concurrent.futures import CancelledError
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 import asyncpg
 
-from scraper.store import record_logs, search_cache
-from scraper.store.indexes.documents import UNAVAILABLE_MESSAGE, IndexStore
-from scraper.store.indexes.model import IndexFaultError
+from scraper.store import base_page_store, record_logs, search_cache
+from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
+from scraper.store.index_documents import UNAVAILABLE_MESSAGE, IndexStore
+from scraper.store.index_model import IndexFaultError
+from scraper.store.postgres import page_queries
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.schema import PostgresUnavailableError, is_value_error
-from scraper.store.protocols import CacheScope
+from scraper.store.postgres.lexemes import LexemeTokenizer
+from scraper.store.postgres.page_search import PageSearchSession, search_pages
+from scraper.store.postgres.schema import Connection, PostgresUnavailableError, is_value_error
+from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
 from scraper.store.search_cache import SearchCache, SqlStatement
+
+log = logging.getLogger(__name__)
+
+_BATCH = 32
+"""Pages in one transaction. With more, another server that stores one of them waits too long."""
+_WRITE_LIMIT_S = 30.0
+TOUCH_EVERY_S = 5.0
+"""Seconds during which uses of pages are collected before their times are written."""
+_COUNT_AGAIN_S = 30.0
+"""Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
+LARGE = 20_000
+"""Pages from which counts are reused for `_COUNT_AGAIN_S`."""
+_PRUNE_TO = 0.9
+"""Share of the size limit that remains after pages were deleted to make room."""
+CHECKED_PAGES = 1_000
+"""Pages written by this server, after which the pages of all servers are counted again."""
+
+
+class PostgresPageStore(WriteBehindPageStore):
+    """The `PageStore` protocol over the tables of one database."""
+
+    def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
+        """Open the store; if all rows exceed `limit_bytes`, the least recently used pages are deleted."""
+        # Two threads, so that no search waits until the texts of a batch are split into words.
+        self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), LexemeTokenizer())
+        self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), LexemeTokenizer())
+        queries = PageQueries(
+            page_queries.get,
+            functools.partial(search_pages, session=self._reading),
+            page_queries.list_recent,
+            page_queries.find_page,
+            page_queries.list_entries,
+        )
+        self._server = server
+        super().__init__(
+            queries, self._run_query, name=str(server.address), batch=_BATCH, retry_on=(PostgresUnavailableError,)
+        )
+        self._limit_bytes = limit_bytes
+        self._touched: set[int] = set()
+        self._touching: asyncio.Task[None] | None = None
+        self._sizes: tuple[int, int] = (0, 0)
+        self._counted_at = -math.inf
+        self._bytes_since_count = 0
+        """Bytes written by this server since the cache was counted."""
+        self._pages_since_count = 0
+
+    async def close(self) -> None:
+        """Write the queued pages; the connections are closed by the owner of the pool."""
+        await super().close()
+        if self._touching is not None:
+            self._touching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._touching
+        for session in (self._writing, self._reading):
+            session.thread.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def _problem(self) -> str | None:
+        return self._server.problem
+
+    async def _clear(self) -> int | None:
+        self._counted_at = -math.inf
+        count: int | None = await self._read(page_queries.clear, base_page_store.LONG_LIMIT_S)
+        return count
+
+    async def _fetch_sizes(self) -> tuple[int, int] | None:
+        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < _COUNT_AGAIN_S:
+            return self._sizes if self._server.problem is None else None
+        sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
+        return sizes
+
+    async def _run_query(self, work: Callable[[Connection], Any], limit_s: float) -> Any:
+        try:
+            return await self._server.run(work, limit_s)
+        except PostgresUnavailableError:
+            return None
+
+    def _touch(self, number: int) -> None:
+        self._touched.add(number)
+        if self._touching is None or self._touching.done():
+            self._touching = asyncio.get_running_loop().create_task(self._write_touched())
+
+    async def _write_touched(self) -> None:
+        """Write the time of use of the pages that were read recently, all at once."""
+        await asyncio.sleep(TOUCH_EVERY_S)
+        touched, self._touched = self._touched, set()
+        await self._read(page_queries.touch, base_page_store.GET_LIMIT_S, numbers=touched)
+
+    async def _write(self, batch: list[PageEntry]) -> None:
+        """Store a batch, unless the database is unavailable."""
+        loop = asyncio.get_running_loop()
+        # The later of two readings of a page remains.
+        entries = {base_page_store.entry_key(entry): entry for entry in batch}
+        make_row = functools.partial(page_queries.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
+        pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
+        written = await self._write_pages(pages)
+        self._failed += len(entries) - written
+        self._written += len(batch) - len(entries) + written
+        await self._prune()
+
+    async def _write_pages(self, pages: Sequence[page_queries.PostgresPageRow]) -> int:
+        """Store pages together, or one by one if a value is refused; return how many were stored."""
+        if not pages:
+            return 0
+        try:
+            await self._server.run(functools.partial(self._insert, pages=pages), _WRITE_LIMIT_S, writes=True)
+        except PostgresUnavailableError as unavailable:
+            if not is_value_error(unavailable.reason):
+                raise
+            if len(pages) == 1:
+                log.warning("a page cannot be cached: %s", unavailable.reason)
+                return 0
+            return sum([await self._write_pages([page]) for page in pages])
+        return len(pages)
+
+    async def _insert(self, connection: Connection, pages: Sequence[page_queries.PostgresPageRow]) -> None:
+        loop = asyncio.get_running_loop()
+        owners = await page_queries.find_owner_ids(connection, {page.owner for page in pages})
+        numbers = await page_queries.allocate_numbers(connection, len(pages))
+        rows = await loop.run_in_executor(
+            self._writing.thread,
+            lambda: [
+                page_queries.make_values(page, number, owners[page.owner])
+                for page, number in zip(pages, numbers, strict=True)
+            ],
+        )
+        await page_queries.put(connection, [row for row, _ in rows], [words for _, words in rows])
+        self._bytes_since_count += sum(row[5] for row, _ in rows)
+        self._pages_since_count += len(rows)
+
+    async def _count(self, connection: Connection) -> tuple[int, int]:
+        self._sizes = await page_queries.sizes(connection)
+        self._counted_at = time.monotonic()
+        self._bytes_since_count = self._pages_since_count = 0
+        return self._sizes
+
+    async def _prune(self) -> None:
+        """Delete the least recently used pages if the cache is above its limit."""
+        is_known = self._counted_at > -math.inf and self._pages_since_count < CHECKED_PAGES
+        if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
+            return
+        with contextlib.suppress(PostgresUnavailableError):
+            pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
+            while size > self._limit_bytes and pages > 1:
+                surplus = 1 - self._limit_bytes * _PRUNE_TO / size
+                work = functools.partial(page_queries.prune_some, count=max(1, int(pages * surplus)))
+                if not await self._server.run(work, base_page_store.LONG_LIMIT_S, writes=True):
+                    return  # another server is pruning
+                pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
+
 
 _SEARCH_WRITE_LIMIT_S = 10.0
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from scraper.model import CachedPageSummary, Reading
-from scraper.store.fulltext.query import CacheQuery
-from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
+from scraper.store.query import CacheQuery
 from scraper.store.serialization import (
     ENTRY_BYTES,
     compress_reading,
@@ -30,6 +29,7 @@ from scraper.store.serialization import (
     searchable_text,
 )
 from scraper.store.sqlite.database import DatabaseSchema
+from scraper.store.tokenization import TOKENIZER, to_index_text
 from scraper.text.terms import inverse_document_frequency
 
 if TYPE_CHECKING:

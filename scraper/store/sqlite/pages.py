@@ -13,9 +13,9 @@ import apsw
 from scraper.model import PageHit, PageHits
 from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
-from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
-from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.protocols import PageEntry
+from scraper.store.query import CacheQuery, parse_as_words, parse_query
+from scraper.store.snippets import FIRST_RANKED, make_hit
 from scraper.store.sqlite import page_queries
 from scraper.store.sqlite.database import DatabaseThreads, DatabaseUnavailableError, transaction
 

@@ -23,7 +23,7 @@ from scraper.reading.fields import StoredRecipes
 from scraper.server.tasks import TaskStore
 from scraper.settings import Settings
 from scraper.store.factory import Store, open_store
-from scraper.store.indexes.model import IndexDocument
+from scraper.store.index_model import IndexDocument
 from scraper.store.login_profiles import LoginProfiles, ProfileInfo
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.record_logs import SqliteRecordLogs

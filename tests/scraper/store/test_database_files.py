@@ -20,8 +20,8 @@ from scraper.engines.model import SearchAnswer
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
+from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import SqliteSearchCache
 from scraper.store.sqlite import database
@@ -193,7 +193,7 @@ ADD_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
 from scraper.store.index_service import IndexService
-from scraper.store.indexes.model import IndexDocument
+from scraper.store.index_model import IndexDocument
 
 async def main():
     indexes = IndexService(Path(sys.argv[1]))

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from scraper.store import index_service
-from scraper.store.index_service import IndexService
-from scraper.store.indexes.documents import FILE_NAME
-from scraper.store.indexes.model import (
+from scraper.store.index_documents import FILE_NAME
+from scraper.store.index_model import (
     INDEX_BACKENDS,
     DocumentAdded,
     IndexDocument,
@@ -23,6 +22,7 @@ from scraper.store.indexes.model import (
     IndexHits,
     Tokenizer,
 )
+from scraper.store.index_service import IndexService
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.stores import PostgresIndexStore
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scraper.store.indexes import inverted_index
-from scraper.store.indexes.inverted_index import InvertedIndex, WordSequence
-from scraper.store.indexes.model import Tokenizer, parse_query
+from scraper.store import inverted_index
+from scraper.store.index_model import Tokenizer, parse_query
+from scraper.store.inverted_index import InvertedIndex, WordSequence
 
 WORDS = st.sampled_from("aa bb cc dd ee".split())
 

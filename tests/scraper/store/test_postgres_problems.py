@@ -14,7 +14,7 @@ import pytest
 from scraper.coordination.state import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import find_database_problem
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
 from tests.ports import free_port
 from tests.scraper.store.conftest import PATIENCE_S, entry, shared_pages, text_of

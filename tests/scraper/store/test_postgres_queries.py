@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from scraper.store.postgres import lexemes, page_search
-from scraper.store.postgres.pages import PostgresPageStore
+from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.conftest import entry, opened, shared_pages
-from tests.scraper.store.fulltext.test_query import QUERIES, longer
-from tests.scraper.store.fulltext.test_tokenization import TEXTS
 from tests.scraper.store.postgres_server import PostgresServer
+from tests.scraper.store.test_query import QUERIES, longer
+from tests.scraper.store.test_tokenization import TEXTS
 
 NONE: frozenset[str] = frozenset()
 BOTH = tuple[SqlitePageStore, PostgresPageStore]

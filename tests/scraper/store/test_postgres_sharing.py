@@ -10,9 +10,9 @@ import pytest
 from scraper.coordination.state import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import open_store
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.postgres import connection_pool, page_queries
-from scraper.store.postgres.pages import PostgresPageStore
+from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
 from tests.scraper.store.patience import NONE, answer, nothing_waits, store_of, until
@@ -34,7 +34,7 @@ async def test_servers_that_start_together_make_the_tables_once(postgres: Postgr
 
 
 async def test_one_server_at_a_time_prunes_the_cache(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scraper.store.postgres import pages as pages_module
+    from scraper.store.postgres import stores as pages_module
 
     url = await postgres.database()
     async with shared_pages(url, limit_bytes=1_000_000) as one, shared_pages(url, limit_bytes=1_000_000) as other:
@@ -118,7 +118,7 @@ async def test_concurrent_writes_of_the_same_pages_lose_none(postgres: PostgresS
 async def test_frequently_read_pages_are_evicted_last(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scraper.store.postgres import pages as pages_module
+    from scraper.store.postgres import stores as pages_module
     from scraper.store.sqlite import page_queries
 
     monkeypatch.setattr(page_queries, "TOUCH_AFTER_S", -1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse_query
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, LexemeTokenizer, make_window_marks, make_windows, newest_window
 from scraper.store.postgres.page_search import make_tsquery
+from scraper.store.query import parse_query
 
 
 @given(newest=st.integers(1, 50_000_000), numbers=st.data())

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from scraper.model import PageHits
 from scraper.store import base_page_store
-from scraper.store.fulltext.query import CacheQuery, QueryTerm
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
+from scraper.store.query import CacheQuery, QueryTerm
 from scraper.store.serialization import serialize_result
 from scraper.store.sqlite import page_queries, pages
 from scraper.store.sqlite.page_queries import register_ranking_function

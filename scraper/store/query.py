@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.tokenization import has_words, is_unspaced, to_query_text
+from scraper.store.tokenization import has_words, is_unspaced, to_query_text
 
 COLUMN_NAMES = frozenset({"title", "text"})
 

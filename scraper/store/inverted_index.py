@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scraper.store.indexes.model import IndexQuery
+from scraper.store.index_model import IndexQuery
 
 log = logging.getLogger(__name__)
 

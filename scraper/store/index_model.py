@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from scraper.store.fulltext.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
+from scraper.store.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
 
 _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")

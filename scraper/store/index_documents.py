@@ -16,7 +16,7 @@ from typing import Any
 
 import apsw
 
-from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
+from scraper.store.index_model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse_query
-from scraper.store.fulltext.snippets import SNIPPET_CHARS, find_best_snippet
+from scraper.store.query import parse_query
+from scraper.store.snippets import SNIPPET_CHARS, find_best_snippet
 
 PAGE = "\n\n".join(
     [

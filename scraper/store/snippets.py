@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.model import PageHit, Reading
-from scraper.store.fulltext.query import CacheQuery, QueryTerm
-from scraper.store.fulltext.tokenization import SIGNS, fold, fold_aligned, is_unspaced
+from scraper.store.query import CacheQuery, QueryTerm
+from scraper.store.tokenization import SIGNS, fold, fold_aligned, is_unspaced
 
 SNIPPET_CHARS = 240
 """Characters: two or three lines, enough to judge a hit, short enough for a list of ten."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse_query, tokenize
-from scraper.store.fulltext.tokenization import TOKENIZER
+from scraper.store.query import parse_query, tokenize
+from scraper.store.tokenization import TOKENIZER
 
 WORDS = ("a", "b", "c")
 PIECES = st.sampled_from(

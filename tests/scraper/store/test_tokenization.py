@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.store.fulltext.query import parse_query
-from scraper.store.fulltext.tokenization import TOKENIZER, fold_aligned, to_index_text
+from scraper.store.query import parse_query
 from scraper.store.sqlite.page_queries import rank_pages, register_ranking_function
+from scraper.store.tokenization import TOKENIZER, fold_aligned, to_index_text
 
 TEXTS = {
     1: "C++ and node.js with asyncio.gather, it's fine",

@@ -1,1 +1,0 @@
-"""Named document indexes, in memory or in a store."""
