@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from browsers import Browsers, BrowserSettings, system_diagnostics
+from browsers import Browsers, system_diagnostics
 from browsers.errors import FilterListError
 from browsers.model import Tier
 from scraper.caching.page_cache import PageCache
@@ -76,7 +76,17 @@ class Services:
             SettingsError: The settings name a Chromium that does not exist, or need a library that is missing.
         """
         async with AsyncExitStack() as stack:
-            browsers = await stack.enter_async_context(_create_browsers(_browser_settings(settings), is_lazy=is_lazy))
+            browser_settings = settings.browser_settings()
+            for tier, path in system_diagnostics.find_unusable_paths(browser_settings).items():
+                raise SettingsError(
+                    f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
+                    "Correct it, or remove the setting: Chromium is then looked for."
+                )
+            try:
+                created = Browsers(browser_settings, is_lazy=is_lazy)
+            except FilterListError as error:
+                raise SettingsError(f"SEARCH_MCP_FILTER_LISTS: {error}") from error
+            browsers = await stack.enter_async_context(created)
             workers = await stack.enter_async_context(WorkerPool(is_lazy=is_lazy))
             store = open_store(settings)
             stack.push_async_callback(store.close)
@@ -201,20 +211,3 @@ class Services:
         from scraper.site.page_change_tracker import PageChangeTracker
 
         return PageChangeTracker(self.fetcher, self.store.records)
-
-
-def _browser_settings(settings: Settings) -> BrowserSettings:
-    browser_settings = settings.browser_settings()
-    for tier, path in system_diagnostics.find_unusable_paths(browser_settings).items():
-        raise SettingsError(
-            f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
-            "Correct it, or remove the setting: Chromium is then looked for."
-        )
-    return browser_settings
-
-
-def _create_browsers(settings: BrowserSettings, *, is_lazy: bool) -> Browsers:
-    try:
-        return Browsers(settings, is_lazy=is_lazy)
-    except FilterListError as error:
-        raise SettingsError(f"SEARCH_MCP_FILTER_LISTS: {error}") from error

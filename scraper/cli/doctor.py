@@ -104,7 +104,6 @@ async def _query_engines(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _run_checks(settings: Settings, *, is_quiet: bool) -> list[Finding]:
-    """Run all checks, print their findings unless `is_quiet`, and return them."""
     from scraper.cli import doctor_checks as checks
 
     found: list[Finding] = []

@@ -254,7 +254,6 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) 
 
 
 def _print_stdin(flags: dict[str, Any]) -> int:
-    """Print the document in standard input, which is kept in a temporary folder meanwhile."""
     with tempfile.TemporaryDirectory(prefix="search-mcp-") as folder:
         left = _MAX_STDIN_BYTES
         with Path(folder, _STDIN_NAME).open("wb") as file:

@@ -246,7 +246,6 @@ def clear(yes: bool, as_json: bool, **flags: Any) -> int:
 
 
 def _location(settings: Settings) -> str:
-    """Return the folder or database of the cache, without a password."""
     if settings.database_url is None:
         return str(settings.data_dir)
     from scraper.store.postgres.schema import DatabaseAddress

@@ -374,7 +374,6 @@ def run_and_print(
 def _print_answer(
     answer: ToolAnswer, flags: dict[str, Any], plain: Plain | None, name: str, *, as_json: bool, writes_rows: bool
 ) -> int:
-    """Print an answer to stdout or the output file, or an error to stderr, and return the exit code."""
     output: Path | None = flags.get("output")
     is_marked, is_quiet = bool(flags.get("marked")), bool(flags.get("quiet"))
     # Tools of indexes report their errors as values.

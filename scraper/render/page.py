@@ -261,7 +261,6 @@ _MINUTES = (("total_time", "total"), ("prep_time", "preparation"), ("cook_time",
 
 
 def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str | None]:
-    """Return the facts of a product or recipe as lines by name."""
     stated = {name: clean_fact(f"{value}", chars) or "" for name, value in facts.items()}
     rating = stated.get("rating", "")
     count = stated.get("rating_count")

@@ -316,7 +316,6 @@ class OAuthResourceServer:
         return f"oauth:{subject}" if 0 < len(subject) <= _MAX_SUBJECT_CHARS else None
 
     def _subject(self, token: str, key: jwt.PyJWK) -> str:
-        """Return the subject of a token that this key verifies, or ""."""
         import jwt
 
         try:

@@ -143,7 +143,6 @@ class RestInterface:
         return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
 
     async def _reject(self, request: Request) -> Response:
-        """Reject GET of a tool that writes, and unknown tools."""
         name = clean_line(request.path_params["name"], _ECHO_CHARS)
         if any(tool.name == name for tool in self._tools):
             return _error(405, f"{name} writes: call it with POST.", {"Allow": "POST"})
@@ -223,7 +222,6 @@ class RestInterface:
             return await self._calls.answer(tool.name, arguments, caller)
 
     async def _events(self, tool: Tool, arguments: Mapping[str, Any], request: Request) -> AsyncIterator[bytes]:
-        """Yield the progress of a call as server-sent events, then its result or error."""
         events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
         async def send_progress(done: float, total: float | None, message: str | None) -> None:
@@ -272,7 +270,6 @@ async def _read_arguments(request: Request) -> dict[str, Any]:
 
 
 def _parse_query(properties: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """Return the arguments of a query; the validator rejects values that do not have the type of their parameter."""
     arguments: dict[str, Any] = {}
     for name in request.query_params:
         values = request.query_params.getlist(name)
@@ -331,7 +328,6 @@ def _data(answer: ToolAnswer) -> Any:
 
 
 def _error_data(answer: ToolAnswer) -> dict[str, Any]:
-    """Return the error of an answer, with its data if there is any."""
     failure = answer.failures[0] if answer.failures else None
     data = dict(answer.structured) if isinstance(answer.structured, dict) else None
     text = answer.text if data is None else data.get("error", "No engine answered; errors has the reasons.")

@@ -257,7 +257,6 @@ class TaskRunner:
         self._runs[state.id] = task, asyncio.create_task(self._follow(store, task), name=f"task {state.id}")
 
     async def _follow(self, store: TaskStore, task: RunningTask) -> None:
-        """Run the work of a task and write its state until it ends or is canceled."""
         with self._occupy():
             work = asyncio.ensure_future(self._work(task))
             try:

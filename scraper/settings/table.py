@@ -420,15 +420,13 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for each variable with our prefix that is not a setting."""
     known = [setting.variable for setting in setting_table() if setting.name not in FILE_ONLY] + [*COMMAND_VARIABLES]
     known += [setting.file_variable for setting in setting_table() if setting.secret]
-    return tuple(
-        _explain_unknown(name, known) for name in sorted(environ) if name.startswith(_PREFIX) and name not in known
-    )
-
-
-def _explain_unknown(name: str, known: list[str]) -> str:
     # Compared without the prefix, which would make all names similar.
     labels = [variable.removeprefix(_PREFIX) for variable in known]
-    return f"Unknown variable {name} is ignored{suggest(name.removeprefix(_PREFIX), labels, prefix=_PREFIX)}."
+    return tuple(
+        f"Unknown variable {name} is ignored{suggest(name.removeprefix(_PREFIX), labels, prefix=_PREFIX)}."
+        for name in sorted(environ)
+        if name.startswith(_PREFIX) and name not in known
+    )
 
 
 def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> object:

@@ -73,7 +73,6 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
 
 
 def _check_page(values: Mapping[str, Any]) -> None:
-    """Raise a ScraperError unless the arguments name one page: a URL, or a session without a profile."""
     if (session := values.get("session")) is None and values["url"] is not None:
         parse_target(values["url"])
     elif session is None or values["url"] is not None:
@@ -124,15 +123,7 @@ async def _take_pictures(
 def _describe_picture(
     pictures: PageScreenshots, picture: Screenshot, requested: str | None, *, part: int | None = None, uri: str = ""
 ) -> str:
-    """Return the facts of a picture: URL, size, part of a whole page, warnings.
-
-    Args:
-        pictures: All pictures of the page.
-        picture: The returned picture.
-        requested: The requested URL; None for a session.
-        part: Its number in a picture of the whole page, 0 for the overview; None for other pictures.
-        uri: URI of the resource if it is a file.
-    """
+    """Return the facts of a picture: URL (none is requested in a session), size, part of a whole page, warnings."""
     lines = [f"Picture of {display_url(pictures.url, requested=requested or '')} (status {pictures.status})."]
     if uri:
         lines.append(

@@ -152,11 +152,10 @@ async def _search_pages(services: Services, principal: str, query: str, limit: i
 async def _search_documents(
     services: Services, principal: str, index: str, query: str, limit: int
 ) -> list[CachedResource]:
-    try:
+    with contextlib.suppress(IndexFaultError):
         hits = (await services.indexes.search(index, query, principal=principal, limit=limit)).hits
-    except IndexFaultError:
-        return []
-    return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
+        return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
+    return []
 
 
 async def _read_page(services: Services, principal: str, uri: str) -> str | None:

@@ -41,7 +41,6 @@ class _Backend(StringValue):
     """Name of a backend. The index service rejects unknown names with the error text of the contract."""
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema."""
         return {"type": "string", "enum": list(INDEX_BACKENDS)}
 
 
@@ -92,8 +91,6 @@ def search_create_index_tool(settings: Settings) -> Tool:
 
 
 def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind: Any) -> Tool:
-    """Return a tool with JSON answers of type `kind`; errors are `{"error": ...}`."""
-
     async def answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         try:
             return json_answer(await work(services, arguments, call))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import logging
 import re
@@ -81,12 +80,10 @@ def _merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists: bool) -> dict[str, Any]:
-    """Return the schema of a tool's structured content.
+    """Return the schema of a tool's structured content, from that of its answers in JSON.
 
-    Args:
-        data: Schema of its answers in JSON; None if it has none.
-        has_text: True if it also answers in Markdown, as `{"result": text}`.
-        wraps_lists: True for clients that accept only objects: a list is then `{"result": list}`.
+    With `has_text`, it also answers in Markdown, as `{"result": text}`. `wraps_lists` is for clients that accept only
+    objects: a list is then `{"result": list}`.
     """
     if data is None:
         return dict(TEXT_SCHEMA)
@@ -127,6 +124,7 @@ _MAX_FOREIGN = 20
 _NAME_PARTS = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
 _HOUR_S = 3_600.0
 _MAX_AGE_HOURS = 87_600
+_DEFAULT_ANSWER_TOKENS = Settings().max_answer_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,8 @@ class Parameter:
         """
         if value is None and self.required:
             raise InvalidValueError("given")
-        is_absent = value is None or (not self.required and _is_blank(value) and not _allows_blank(self.kind))
+        allows_blank = isinstance(self.kind, StringValue) and self.kind.allow_blank
+        is_absent = value is None or (not self.required and _is_blank(value) and not allows_blank)
         return self.default if is_absent else self.kind.parse(value)
 
 
@@ -164,10 +163,6 @@ def _is_blank(value: object) -> bool:
     if isinstance(value, str):
         return not value.strip()
     return isinstance(value, Mapping | list | tuple) and all(one is None or _is_blank(one) for one in value)
-
-
-def _allows_blank(kind: ValueType) -> bool:
-    return isinstance(kind, StringValue) and kind.allow_blank
 
 
 class Parameters:
@@ -186,7 +181,6 @@ class Parameters:
         }
 
     def _rename(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments with the present names of their parameters."""
         names = {parameter.old_name: name for name, parameter in self._parameters.items()}
         return {names.get(name, name): value for name, value in arguments.items()}
 
@@ -202,7 +196,11 @@ class Parameters:
         """
         arguments = self._rename(arguments)
         unknown = [name for name in arguments if name not in self._parameters]
-        faults = [self._explain_unknown(name) for name in unknown[:_MAX_FAULTS]]
+        known = f"Known: {', '.join(self._parameters)}." if self._parameters else "None is taken."
+        faults = [
+            f'Unknown argument "{truncate(name)}"{suggest(name.lower(), self._parameters, _SIMILARITY)}. {known}'
+            for name in unknown[:_MAX_FAULTS]
+        ]
         are_faults = len(unknown) > len(ignored)
         values: dict[str, Any] = {}
         for name, parameter in self._parameters.items():
@@ -219,12 +217,6 @@ class Parameters:
         words = set(_split_name(name))
         shares_words = any(words <= known or known <= words for known in map(set, map(_split_name, self._parameters)))
         return shares_words or bool(suggest(name.lower(), self._parameters, _TYPO_SIMILARITY))
-
-    def _explain_unknown(self, name: str) -> str:
-        known = tuple(self._parameters)
-        hint = suggest(name.lower(), known, _SIMILARITY)
-        names = f"Known: {', '.join(known)}." if known else "None is taken."
-        return f'Unknown argument "{truncate(name)}"{hint}. {names}'
 
 
 def _split_name(name: str) -> list[str]:
@@ -443,18 +435,10 @@ def make_tool(
     open_world: bool = True,
     result_chars: int | None = None,
 ) -> Tool:
-    """Return a read-only tool.
+    """Return a read-only tool; the options that are not named here are those of `Tool`.
 
-    Args:
-        name: Name by which clients call it.
-        title: Name for people.
-        parameters: Its parameters.
-        work: Its function.
-        answer: Type of its answers in JSON; None if all are Markdown.
-        check: Check of parsed arguments.
-        description: Name of its description file if it differs from `name`.
-        open_world: True if it reads the web.
-        result_chars: Maximum characters of an answer, if they exceed the default limit of some clients.
+    `answer` is the type of its answers in JSON, None if all are Markdown. `description` is the name of its description
+    file if it differs from `name`.
     """
     file = resources.files(__package__).joinpath("descriptions", f"{description or name}.md")
     return Tool(
@@ -486,9 +470,4 @@ def region_of(text: str) -> str:
 
 def body_budget(settings: Settings) -> int:
     """Return the tokens for page text in an answer; the remaining tokens are for header and region marks."""
-    return round(BODY_BUDGET * settings.max_answer_tokens / _default_answer_tokens())
-
-
-@functools.cache
-def _default_answer_tokens() -> int:
-    return Settings().max_answer_tokens
+    return round(BODY_BUDGET * settings.max_answer_tokens / _DEFAULT_ANSWER_TOKENS)

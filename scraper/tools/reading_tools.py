@@ -85,7 +85,6 @@ class _IncludeValue(CommaListValue):
     """Comma-separated names of lists. The schema of a string is shorter than that of a list."""
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema."""
         return {"type": "string"}
 
 
@@ -148,7 +147,7 @@ def read_doc_tool(settings: Settings) -> Tool:
         parameters,
         _read_doc,
         answer=DocumentAnswer,
-        check=_check_read_doc,
+        check=_check_question,
         result_chars=RESULT_CHARS,
     )
 
@@ -162,13 +161,8 @@ def _check_fetch(arguments: Any) -> None:
     _check_question(arguments)
 
 
-def _check_read_doc(arguments: Any) -> None:
-    parse_page_ranges(arguments["pages"])
-    _check_question(arguments)
-
-
 def _check_question(arguments: Any) -> None:
-    """Reject arguments that do not go together: question with start, length or outline."""
+    parse_page_ranges(arguments.get("pages"))
     if arguments["question"] is None:
         return
     if not arguments["question"].replace("|", " ").strip():
@@ -184,7 +178,6 @@ async def _select_quotes(
     arguments: dict[str, Any],
     call: ToolCall,
 ) -> tuple[tuple[PageExcerpts, ...], int]:
-    """Return the pages with their passages for the question, and the token budget."""
     tokens = arguments["tokens"] or _DEFAULT_TOKENS
     pages = await add_excerpts(
         services.workers,
@@ -205,15 +198,9 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
     if arguments["question"] is not None:
         return await _answer_question(services, arguments["url"], reading, arguments, call)
     if arguments["format"] == "json":
+        include, links = arguments["include"] or (), arguments["links"]
         return json_answer(
-            render_page.as_json(
-                reading,
-                start=start,
-                length=length,
-                budget=budget,
-                include=arguments["include"] or (),
-                links=arguments["links"],
-            )
+            render_page.as_json(reading, start=start, length=length, budget=budget, include=include, links=links)
         )
     text = render_page.as_markdown(
         reading,
@@ -229,7 +216,6 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
 
 
 async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -> Reading:
-    """Return the page, with the login of a profile if one is named."""
     if arguments["profile"] is not None:
         return await services.browsing.read_with_profile(
             arguments["url"], arguments["profile"], principal=call.principal, deadline_s=call.deadline_s
@@ -251,7 +237,6 @@ async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -
 async def _answer_question(
     services: Services, url: str, reading: Reading, arguments: dict[str, Any], call: ToolCall
 ) -> ToolAnswer:
-    """Return the passages of one page or document that answer the question."""
     (page,), tokens = await _select_quotes(services, [(url, reading)], arguments, call)
     is_empty = not render_quotes.has_match(page)
     if arguments["format"] == "json":
@@ -278,17 +263,10 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
             rows = [render_quotes.page_as_json(page, tokens=share) for page in pages]
             rows = [row if "error" in row else {**row, "error": None} for row in rows]
             return json_answer(rows, failures=failures, is_empty=is_empty)
-        region, now = new_region(), datetime.now(UTC)
-        sections = [
-            render_quotes.page_as_markdown(
-                page,
-                tokens=share,
-                region=region,
-                now=now,
-                title=f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}",
-            )
-            for number, page in enumerate(pages, start=1)
-        ]
+        region, now, sections = new_region(), datetime.now(UTC), []
+        for number, page in enumerate(pages, start=1):
+            title = f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}"
+            sections.append(render_quotes.page_as_markdown(page, tokens=share, region=region, now=now, title=title))
         return ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
         return json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)

@@ -281,11 +281,9 @@ class _ComparedUrls(StringListValue):
     """URLs to compare. `search.research` checks their number and recommends another tool if it is wrong."""
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema."""
         return super().schema() | {"minItems": MIN_COMPARED_URLS}
 
     def parse(self, value: object) -> tuple[str, ...]:
-        """Return the URLs, even if they are too few or too many."""
         if value in ([], (), "[]"):
             return ()
         count = len(value) if isinstance(value, list | tuple) else 0

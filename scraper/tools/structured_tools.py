@@ -37,7 +37,7 @@ _MAX_VALUE = 2_000
 _MAX_HINT = 500
 _MAX_NAMED = 10
 """Ignored keywords that a warning names."""
-_SCHEMA_KEYWORDS = frozenset({"$id", "$schema", "additionalProperties", "description", "required", "title", "type"})
+_SCHEMA_KEYWORDS = frozenset("$id $schema additionalProperties description required title type".split())
 """Keywords of a JSON Schema that need no warning: their loss changes no value."""
 _REQUESTS = ("fields", "example", "records", "recipe")
 
@@ -52,7 +52,6 @@ class _UrlsValue(StringListValue):
         return {"type": "string"}
 
     def parse(self, value: object) -> tuple[str, ...]:
-        """Return the distinct URLs in order."""
         is_list = isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("["))
         return tuple(
             dict.fromkeys(super().parse(value if is_list or not isinstance(value, str) else value.split() or value))
@@ -63,7 +62,6 @@ class _RecipeValue(ObjectValue):
     """A recipe, or the id of one."""
 
     def parse(self, value: object) -> dict[str, Any]:
-        """Return the recipe; for an id, an object that has only the id."""
         is_id = isinstance(value, str) and not value.lstrip().startswith("{")
         return {"id": value} if is_id else super().parse(value)
 
@@ -128,22 +126,26 @@ def _check(arguments: Any) -> None:
 
 
 def _urls(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct URLs of a call in order."""
     return tuple(dict.fromkeys((*arguments["url"], *(arguments["urls"] or ()))))
 
 
-def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the fields, and True if they are those of the rows of a list: `items.properties` of a JSON Schema.
+def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool, list[str]]:
+    """Return the fields, True if they are those of the rows of a list, and ignored keywords of a JSON Schema.
 
-    The list may also be the only property of an object.
+    The fields of rows are `items.properties` of the schema, or of its only property.
     """
+    schema, is_list = fields, False
     properties = fields.get("properties")
     only = list(properties.values()) if isinstance(properties, dict) and len(properties) == 1 else []
-    for one in (fields, *only):
+    for one in (*only, fields):
         items = one.get("items") if isinstance(one, dict) and one.get("type") == "array" else None
         if isinstance(items, dict) and isinstance(items.get("properties"), dict):
-            return items, True
-    return fields, False
+            schema, is_list = items, True
+    properties = schema.get("properties")
+    named = properties if isinstance(properties, dict) else schema
+    used = set() if named is schema else set(schema) - {"properties"}
+    used |= {name for hint in named.values() if isinstance(hint, dict) for name in hint}
+    return named, is_list, sorted(used - _SCHEMA_KEYWORDS)
 
 
 def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
@@ -152,9 +154,7 @@ def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
     Raises:
         InvalidArgumentError: There are no fields, too many, or a hint is not a text.
     """
-    schema, _ = _read_schema(fields)
-    properties = schema.get("properties")
-    named = properties if isinstance(properties, dict) else schema
+    named, _, _ = _read_schema(fields)
     if not 1 <= len(named) <= MAX_FIELDS:
         raise InvalidArgumentError(f"fields must have 1 to {MAX_FIELDS} names, not {len(named)}.", target="fields")
     hints: dict[str, str] = {}
@@ -178,17 +178,6 @@ def _check_example(example: dict[str, Any]) -> None:
             )
 
 
-def _find_ignored_keywords(fields: dict[str, Any]) -> list[str]:
-    """Return the keywords of a JSON Schema that have no effect, in the order of the alphabet."""
-    schema, _ = _read_schema(fields)
-    properties = schema.get("properties")
-    is_schema = isinstance(properties, dict)
-    named = properties if isinstance(properties, dict) else schema
-    used = {name for hint in named.values() if isinstance(hint, dict) for name in hint}
-    used |= {name for name in schema if is_schema and name != "properties"}
-    return sorted(used - _SCHEMA_KEYWORDS)
-
-
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
@@ -203,8 +192,9 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
 
 
 async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    _, is_list, ignored = _read_schema(arguments["fields"] or {})
     request = FieldRequest(
-        records=arguments["records"] or _read_schema(arguments["fields"] or {})[1],
+        records=arguments["records"] or is_list,
         fields=_read_fields(arguments["fields"]) if arguments["fields"] else {},
         example={name: str(value) for name, value in (arguments["example"] or {}).items()},
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
@@ -212,7 +202,6 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
     outcomes = await services.fields.read(
         _urls(arguments), request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    ignored = _find_ignored_keywords(arguments["fields"] or {})
     if ignored:
         note = f"Parts of fields were ignored: {', '.join(name[:40] for name in ignored[:_MAX_NAMED])}."
         outcomes = [

@@ -119,7 +119,8 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             lines = [named[at][1] for at in rank_items(query, [searchable_tool(tool) for tool, _ in named])]
         else:
             prompts = prompts_for(others)
-            lines = [_prompt_line(prompts[at]) for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
+            found = [prompts[at] for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
+            lines = [f"- {one.name}({', '.join(part.name for part in one.arguments)}): {one.about}" for one in found]
         end = start + ITEMS_PER_PAGE
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))
@@ -154,21 +155,14 @@ def _tool_line(tool: Tool) -> str:
     return f"- {tool.name}({required}): {tool.description.partition(chr(10))[0]}"
 
 
-def _prompt_line(prompt: Prompt) -> str:
-    return f"- {prompt.name}({', '.join(argument.name for argument in prompt.arguments)}): {prompt.about}"
-
-
 def _resources_text(items: Sequence[CachedResource], start: int) -> str:
     if not items:
         return _no_items(start, "No cached text has these words. `search` finds pages on the web.")
-    rows = "\n\n".join(_resource_row(item) for item in items)
-    return mark_untrusted(rows, new_region())
-
-
-def _resource_row(item: CachedResource) -> str:
-    title = f"{item.title}\n" if item.title else ""
-    snippet = clean_line(item.snippet, _SNIPPET_CHARS)
-    return f"- {title}<{item.uri}> {item.about}\n{snippet}".rstrip()
+    rows = []
+    for item in items:
+        title = f"{item.title}\n" if item.title else ""
+        rows.append(f"- {title}<{item.uri}> {item.about}\n{clean_line(item.snippet, _SNIPPET_CHARS)}".rstrip())
+    return mark_untrusted("\n\n".join(rows), new_region())
 
 
 def _no_items(start: int, message: str) -> str:

@@ -98,7 +98,6 @@ class _ForkServer:
             self._events.register(end, select.POLLIN)
 
     def serve(self) -> None:
-        """Run commands until the server closes the socket or ends."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         try:
@@ -161,7 +160,6 @@ class _ForkServer:
 
 
 def _serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
-    """Answer calls until the channel closes or the process should be replaced."""
     sandbox.apply_limits(limits)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     channel.sendall(messages.pack_frame(str(os.getpid()).encode()))
@@ -179,7 +177,6 @@ def _serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
 
 
 def _call(request: bytes) -> tuple[int, Any]:
-    """Run a pickled call; return its outcome and its value or exception."""
     try:
         limit_s, function, arguments = pickle.loads(request)
         signal.setitimer(signal.ITIMER_REAL, limit_s + _GRACE_S)

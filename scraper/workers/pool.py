@@ -49,7 +49,6 @@ class _CallGuard:
     """End a call that used too much CPU time, or took too long; without `/proc`, its time counts as CPU time."""
 
     def __init__(self, worker: Worker, timer: asyncio.Timeout, limit_s: float, wall_s: float) -> None:
-        """Start now; `timer` is the timeout of the call."""
         self.exceeded = ""
         """Limit that the call exceeded."""
         self._worker = worker
@@ -61,7 +60,6 @@ class _CallGuard:
         self._handle = self._loop.call_later(min(limit_s, wall_s), self._check)
 
     def close(self) -> None:
-        """Stop checking."""
         self._handle.cancel()
 
     def _check(self) -> None:

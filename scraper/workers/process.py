@@ -146,15 +146,10 @@ def launch(
             stdout=subprocess.DEVNULL,
             stderr=None if has_stderr else subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
-            env={**environment, **_inherited_environment(_INHERITED)},
+            env={**environment, **{name: os.environ[name] for name in _INHERITED if name in os.environ}},
             start_new_session=True,
             cwd=Path(bootstrap.__file__).anchor,
         )
-
-
-def _inherited_environment(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the environment variables of these names that are set."""
-    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
@@ -193,13 +188,11 @@ class ForkServerClient:
         """Start the process; its modules load in the background."""
         self._control, theirs = socket.socketpair()
         self.memory_bytes = memory_bytes
-        self._process = launch(
-            {"preload": preload},
-            theirs,
-            SandboxLimits(memory_bytes, cpu_s=None, output_bytes=None, open_files=None),
-            environment=_FORK_SERVER_ENVIRONMENT | _inherited_environment(("TMPDIR",)),
-            has_stderr=True,
-        )
+        environment = dict(_FORK_SERVER_ENVIRONMENT)
+        if "TMPDIR" in os.environ:
+            environment["TMPDIR"] = os.environ["TMPDIR"]
+        limits = SandboxLimits(memory_bytes, cpu_s=None, output_bytes=None, open_files=None)
+        self._process = launch({"preload": preload}, theirs, limits, environment=environment, has_stderr=True)
         self.pid = self._process.pid
         self._forked = 0
 
@@ -258,18 +251,19 @@ class Worker(Channel):
 
     async def wait_until_ready(self) -> None:
         """Return when the process accepts calls; raise ProcessGoneError if it died before."""
+
         # While our own copy of its socket is open, the end of the fork server causes no end of file.
-        watch = asyncio.create_task(self._interrupt_without_fork_server())
+        async def watch() -> None:
+            while self._parent.is_alive:  # noqa: ASYNC110  # the end of a process sets no event
+                await asyncio.sleep(_POLL_S)
+            self.interrupt()
+
+        watching = asyncio.create_task(watch())
         try:
             self.pid = int(await self.receive(_CHUNK_BYTES))
         finally:
-            watch.cancel()
+            watching.cancel()
         self._close_theirs()
-
-    async def _interrupt_without_fork_server(self) -> None:
-        while self._parent.is_alive:  # noqa: ASYNC110  # the end of a process sets no event
-            await asyncio.sleep(_POLL_S)
-        self.interrupt()
 
     async def call(self, request: bytes) -> Any:
         """Return the result of a packed call.

@@ -179,12 +179,6 @@ class _SingleUseProcess(Channel):
         self._resident_bytes = self._memory_limit_bytes = 0
 
     async def wait_until_ready(self) -> None:
-        """Return when the process has loaded its modules.
-
-        Raises:
-            WorkerFailedError: It ended before.
-            TimeoutError: It did not load them in time.
-        """
         if self._is_ready:
             return
         async with asyncio.timeout(_READY_LIMIT_S):
@@ -200,12 +194,15 @@ class _SingleUseProcess(Channel):
             # A process that died meanwhile may have answered before: read that first.
             with contextlib.suppress(ProcessGoneError):
                 await self.send(json.dumps(request).encode(), data)
-            return _parse_object(await self._receive(limits.answer_bytes))
+            answer = await self._receive(limits.answer_bytes)
+            with contextlib.suppress(ValueError, RecursionError):
+                if isinstance(found := json.loads(answer), dict):
+                    return found
+            raise WorkerFailedError("the answer could not be read")
         finally:
             watch.cancel()
 
     async def end(self) -> None:
-        """Kill the process and all processes it started, and wait until it has ended."""
         self._kill()
         self.close()
         with contextlib.suppress(TimeoutError):
@@ -229,7 +226,9 @@ class _SingleUseProcess(Channel):
             return WorkerMemoryError("the document needed more memory than it may have")
         if code == -signal.SIGXCPU:
             return WorkerTimeoutError("the document took more CPU time than it may have")
-        return WorkerDiedError(f"the process of the document died ({_describe_exit(code)})")
+        names = {-member.value: member.name for member in signal.Signals}
+        cause = f"exit code {code}" if code >= 0 else names.get(code, f"signal {-code}")
+        return WorkerDiedError(f"the process of the document died ({cause})")
 
     async def _watch(self, limits: ResourceLimits) -> None:
         """Kill the process when it exceeds its memory or stalls; without /proc only the sandbox limits it."""
@@ -258,20 +257,5 @@ class _SingleUseProcess(Channel):
 
 
 def _read_resident_bytes(statm: str) -> int:
-    """Return the resident memory of a process; reading a kernel file never blocks."""
     with open(statm, encoding="ascii") as opened:
         return int(opened.read().split()[1]) * _PAGE_BYTES
-
-
-def _parse_object(answer: bytes) -> dict[str, Any]:
-    with contextlib.suppress(ValueError, RecursionError):
-        if isinstance(data := json.loads(answer), dict):
-            return data
-    raise WorkerFailedError("the answer could not be read")
-
-
-def _describe_exit(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    names = {member.value: member.name for member in signal.Signals}
-    return names.get(-code, f"signal {-code}")

@@ -132,10 +132,7 @@ class CallLimiter:
                 self._average_s += _SMOOTHING * (self._clock() - start - self._average_s)
 
     def _expected_wait_s(self) -> int:
-        """Return the seconds until enough running calls have ended to be below the limit.
-
-        A call is expected to take the average. One that has taken longer is expected to take as long again.
-        """
+        # A call is expected to take the average. One that has taken longer is expected to take as long again.
         now = self._clock()
         ages = (now - start for start in self._starts.values())
         remaining = (self._average_s - age if age < self._average_s else age for age in ages)

@@ -198,7 +198,6 @@ class AccessMiddleware:
         return requires_token and scope["path"] == _METRICS
 
     def _check_token(self, scope: Scope) -> Response | None:
-        """Return the error for a missing token, or set the principal of the request."""
         if not self._rules.requires_token:
             return None
         authorization = Headers(scope=scope).get("authorization", "")

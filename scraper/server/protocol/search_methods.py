@@ -242,7 +242,6 @@ def _cursor(query: str, start: int) -> str:
 
 
 def _parse_cursor(cursor: object, query: str) -> int:
-    """Return the start of a cursor, or raise MCPError if it is invalid or belongs to another query."""
     with contextlib.suppress(ValueError, TypeError, binascii.Error, RecursionError):
         digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
         if digest == _digest(query) and type(start) is int and 0 < start < MAX_DEPTH and not start % ITEMS_PER_PAGE:

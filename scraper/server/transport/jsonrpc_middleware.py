@@ -86,7 +86,6 @@ class JsonRpcValidator:
 
 
 def _split_batch(line: str) -> Iterator[str]:
-    """Yield the messages of a batch, each as its own line; yield any other line unchanged."""
     try:
         messages = json.loads(line) if line.lstrip().startswith("[") else None
     except (ValueError, RecursionError):
@@ -194,7 +193,6 @@ class JsonRpcMiddleware:
             ended.set()
 
     async def _forward(self, scope: Scope, body: RequestBody, send: Send) -> None:
-        """Pass a request on, unless it is new work during shutdown."""
         checked = _ReplaceUnclearErrors(body, send)
         if not self._calls.draining:
             with self._calls.admitted():
@@ -226,7 +224,6 @@ class JsonRpcMiddleware:
         await response(scope, receive, send)
 
     async def _answer_one(self, scope: Scope, message: Any, receive: Receive) -> Any:
-        """Return the response to one message of a batch; None for a notification."""
         if not isinstance(message, dict):
             return _error(None, INVALID_MESSAGE)
         if message.get("method") == _SINGLE_ONLY:
@@ -285,8 +282,6 @@ def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
 
 
 class _ResponseRecorder:
-    """Record one HTTP response and extract its JSON-RPC message."""
-
     def __init__(self) -> None:
         self._status = 0
         self._parts: list[bytes] = []

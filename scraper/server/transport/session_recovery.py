@@ -138,7 +138,6 @@ class _Response:
 
 
 def _is_suitable_call(scope: Scope) -> bool:
-    """Return True for a tool call of a newer protocol version, without session."""
     # The first of two equal headers counts, as in the SDK, which then rejects both.
     headers = dict(reversed(scope["headers"]))
     return (

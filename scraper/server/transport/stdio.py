@@ -80,7 +80,6 @@ class StdinReader:
         self.ended.set()
 
     async def _read_chunk(self) -> bytes:
-        """Read available bytes; b"" at the end."""
         await self._wait_until_readable()
         if self.released.is_set():
             return b""
@@ -179,7 +178,6 @@ async def _wait_until_unread(descriptor: int) -> None:
 
 
 async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
-    """Wait up to `limit_s` until the client has read the responses; then cancel, and wait up to `limit_s` again."""
     _, left = await asyncio.wait({conversation}, timeout=limit_s)
     if left:
         conversation.cancel()
