@@ -24,13 +24,7 @@ from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.model import ReadRequest
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access import (
-    MIN_TOKEN_CHARS,
-    ServerStartError,
-    is_loopback,
-    make_access_rules,
-    make_resource_server,
-)
+from scraper.server import access
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem
@@ -197,18 +191,18 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
 def check_callers(settings: Settings) -> Iterator[Finding]:
     """Report who may call `serve`, or why it would not start."""
     try:
-        rules = make_access_rules(settings, make_resource_server(settings))
-    except ServerStartError as error:
+        rules = access.make_access_rules(settings, access.make_resource_server(settings))
+    except access.ServerStartError as error:
         yield bad_finding(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return
     if rules.requires_token:
         yield good_finding("Callers must send a token")
         for name in rules.short_tokens:
             yield poor_finding(
-                f"The token of {name} has fewer than {MIN_TOKEN_CHARS} characters, so it may be guessed",
+                f"The token of {name} has fewer than {access.MIN_TOKEN_CHARS} characters, so it may be guessed",
                 "Replace it by the output of: openssl rand -hex 32",
             )
-    elif is_loopback(settings.host):
+    elif access.is_loopback(settings.host):
         yield good_finding("Only programs on this machine may call, without a token")
     else:
         yield poor_finding(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")

@@ -12,25 +12,12 @@ import sys
 
 import click
 
+from scraper.cli import reading_commands as reading
 from scraper.cli.client_config import client, skill
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, serve, show_help, show_version, stdio
 from scraper.cli.login_commands import login, profiles
-from scraper.cli.reading_commands import (
-    browse,
-    compare,
-    engines,
-    extract_structured,
-    fetch,
-    fetch_batch,
-    instant_answer,
-    read_doc,
-    research,
-    search,
-    see,
-    web_search,
-)
 from scraper.cli.setting_options import version
 from scraper.cli.site_commands import bulk, changes, crawl, map_site
 from scraper.cli.store_commands import cache, find_tools, index
@@ -60,20 +47,20 @@ def group(ctx: click.Context) -> None:
 assert isinstance(group, CommandGroup)
 group.sections = {
     "Read": (
-        fetch,
-        fetch_batch,
-        read_doc,
-        extract_structured,
-        compare,
+        reading.fetch,
+        reading.fetch_batch,
+        reading.read_doc,
+        reading.extract_structured,
+        reading.compare,
         map_site,
         crawl,
         changes,
         watch,
-        see,
-        browse,
+        reading.see,
+        reading.browse,
         bulk,
     ),
-    "Search": (search, research, web_search, instant_answer, engines),
+    "Search": (reading.search, reading.research, reading.web_search, reading.instant_answer, reading.engines),
     "Stored texts": (cache, index),
     "Logins": (login, profiles),
     "MCP server": (serve, stdio, client),

@@ -13,19 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from scraper.cli import tool_output
 from scraper.cli.callers import check_path, current_caller
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
-from scraper.cli.tool_output import (
-    print_text,
-    rewrite_message,
-    run_and_print,
-    run_and_print_pages,
-    run_tool,
-    wants_json,
-    whole_text,
-)
 from scraper.engines.model import DEFAULT_ENGINES
 from scraper.settings import Settings, SettingsError, setting_table
 from scraper.settings.files import find_config_file
@@ -39,22 +31,22 @@ if TYPE_CHECKING:
 def search(no_cache: bool, **flags: Any) -> int:
     """Query several search engines at once and print one list."""
     lists = {name: flags[name] or None for name in ("engines", "include_domains", "exclude_domains")}
-    return run_and_print("search", {**flags, **lists, "use_cache": not no_cache})
+    return tool_output.run_and_print("search", {**flags, **lists, "use_cache": not no_cache})
 
 
 @command("web-search", READ)
 def web_search(**flags: Any) -> int:
     """Query DuckDuckGo only and print its results."""
-    if wants_json(flags):
+    if tool_output.wants_json(flags):
         # The answer of the tool `web_search` is only text.
-        return run_and_print("search", {**flags, "engines": ["duckduckgo"]})
-    return run_and_print("web_search", flags)
+        return tool_output.run_and_print("search", {**flags, "engines": ["duckduckgo"]})
+    return tool_output.run_and_print("web_search", flags)
 
 
 @command("instant-answer", READ)
 def instant_answer(**flags: Any) -> int:
     """Print DuckDuckGo's instant answer, if it has one."""
-    return run_and_print("instant_answer", flags)
+    return tool_output.run_and_print("instant_answer", flags)
 
 
 @command("engines")
@@ -75,15 +67,15 @@ def engines(**flags: Any) -> None:
         rows.append(row | {"by_name": one.is_by_name, "kind": str(one.kind), "limit": limit})
         use = "by name" if one.is_by_name else one.category
         lines.append(f"{one.name} ({use}, {one.kind}, {limit}): {one.about}")
-    text = json.dumps(rows, ensure_ascii=False) if wants_json(flags) else "\n".join(lines)
-    print_text(text, flags["output"], max_tokens=flags["max_tokens"])
+    text = json.dumps(rows, ensure_ascii=False) if tool_output.wants_json(flags) else "\n".join(lines)
+    tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
 
 
 @command("research", READ_MANY)
 def research(engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:
     """Search, read the best pages and print the passages that answer the question."""
     arguments = {"engines": engines or None, "fetch": not no_fetch, "use_cache": not no_cache}
-    return run_and_print("research", flags | arguments)
+    return tool_output.run_and_print("research", flags | arguments)
 
 
 _IMAGE_TYPES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
@@ -111,22 +103,22 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
     try:
-        answer = run_tool("see", arguments, settings, other_urls={url: other}, make=make)
+        answer = tool_output.run_tool("see", arguments, settings, other_urls={url: other}, make=make)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if answer.is_error:
-        click.echo(rewrite_message(answer.text), err=True)
+        click.echo(tool_output.rewrite_message(answer.text), err=True)
         return code_of_answer(answer)
     (picture,) = answer.media
     write_file(output, picture.data)
     if as_json:
         facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data)}
-        click.echo(json.dumps({**facts, "result": rewrite_message(answer.text)}, ensure_ascii=False))
+        click.echo(json.dumps({**facts, "result": tool_output.rewrite_message(answer.text)}, ensure_ascii=False))
     elif current_caller().is_agent:
-        click.echo(f"{output}\n{rewrite_message(answer.text)}")
+        click.echo(f"{output}\n{tool_output.rewrite_message(answer.text)}")
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:
-            click.echo(rewrite_message(line), err=True)
+            click.echo(tool_output.rewrite_message(line), err=True)
     return code_of_answer(answer)
 
 
@@ -156,10 +148,10 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
         del flags["url"]
         return _print_stdin(flags)
     if include:
-        if not wants_json(flags):
+        if not tool_output.wants_json(flags):
             raise click.UsageError("--include needs --json.")
         flags["include"] = ",".join(include)
-    if (flags["text"] or flags["html"]) and (wants_json(flags) or flags["question"] is not None):
+    if (flags["text"] or flags["html"]) and (tool_output.wants_json(flags) or flags["question"] is not None):
         raise click.UsageError("--text and --html go with neither --json nor --question.")
     if Path(flags["url"]).suffix.lower() in _SUFFIXES and os.path.isfile(flags["url"]):
         command = shlex.join(["search-mcp", "read-doc", flags["url"]])
@@ -178,7 +170,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
     all_urls += _read_urls(file) if file else []
     if not all_urls:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return run_and_print_pages("fetch_batch", flags, all_urls)
+    return tool_output.run_and_print_pages("fetch_batch", flags, all_urls)
 
 
 @command("read-doc", READ | {"max_answer_tokens", "document_root", "document_mb"})
@@ -210,7 +202,7 @@ def read_doc(**flags: Any) -> int:
 @command("compare", READ_MANY)
 def compare(urls: tuple[str, ...], **flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
-    return run_and_print_pages("compare", flags, urls)
+    return tool_output.run_and_print_pages("compare", flags, urls)
 
 
 @command("extract-structured", READ | {"max_answer_tokens"})
@@ -226,7 +218,7 @@ def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:
         raise click.UsageError("Give one URL, or --records, --fields, --example or --recipe for several.")
     if flags["fields"] and flags["fields"].lstrip()[:1] not in ("{", "["):
         flags["fields"] = {name.strip(): "" for name in flags["fields"].split(",") if name.strip()}
-    return run_and_print_pages("extract_structured", flags, urls, name="url", has_rows=has_rows)
+    return tool_output.run_and_print_pages("extract_structured", flags, urls, name="url", has_rows=has_rows)
 
 
 @command("browse", READ | {"max_answer_tokens", "acting", "profile_key"})
@@ -239,18 +231,18 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    return run_and_print("browse", {"steps": all_steps, **flags})
+    return tool_output.run_and_print("browse", {"steps": all_steps, **flags})
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
     url, other = guess_urls(flags[name])
-    is_part = wants_json(flags) or flags.get("marked")
+    is_part = tool_output.wants_json(flags) or flags.get("marked")
     call = {**flags, name: url}
     if is_whole and not is_part:
         # The text is cut here, not by the tool.
         call.update(start=None, length=None)
-    plain = whole_text(flags) if is_whole else None
-    return run_and_print(tool, call, plain=plain, other_urls={url: other})
+    plain = tool_output.whole_text(flags) if is_whole else None
+    return tool_output.run_and_print(tool, call, plain=plain, other_urls={url: other})
 
 
 def _print_stdin(flags: dict[str, Any]) -> int:
@@ -264,7 +256,9 @@ def _print_stdin(flags: dict[str, Any]) -> int:
 
 
 def _print_file(flags: dict[str, Any]) -> int:
-    return run_and_print("read_doc", flags, plain=whole_text(flags) if _is_whole(flags) else None)
+    return tool_output.run_and_print(
+        "read_doc", flags, plain=tool_output.whole_text(flags) if _is_whole(flags) else None
+    )
 
 
 def _is_whole(flags: dict[str, Any]) -> bool:

@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from scraper.cli import tool_output
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import (
-    get_command_name,
-    print_text,
-    rewrite_for_caller,
-    run_and_print,
-    wants_json,
-    with_store,
-)
 from scraper.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,7 +44,9 @@ def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any
     if min_length is not None:
         words["min_length"] = min_length
     arguments = {"index_name": name, "backend": "sqlite", "tokenizer_config": words}
-    return run_and_print("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
+    return tool_output.run_and_print(
+        "search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}."
+    )
 
 
 @command("index add", _INDEX_SETTINGS, parent=index)
@@ -78,7 +73,7 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
             "content": _read(file),
             "metadata": _parse_object(metadata),
         }
-        codes.append(run_and_print("search_add_document", {**flags, **arguments}, plain=plain))
+        codes.append(tool_output.run_and_print("search_add_document", {**flags, **arguments}, plain=plain))
     return max(codes)
 
 
@@ -96,7 +91,7 @@ def search_texts(name: str, **flags: Any) -> int:
         rows = [f"{hit['doc_id']} ({hit['score']:.2f})\n  " + "\n  ".join(hit["highlights"]) for hit in data["results"]]
         return "\n\n".join(row.rstrip() for row in rows) or "Nothing found."
 
-    code = run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
+    code = tool_output.run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
     return ExitCode.INCOMPLETE if found == [0] else code
 
 
@@ -106,14 +101,14 @@ def list_indexes(**flags: Any) -> int:
     from scraper.store.index_model import IndexFaultError
 
     try:
-        found = with_store(
+        found = tool_output.with_store(
             load_settings(flags), lambda store: store.indexes.names(principal=_PRINCIPAL, needs_store=True)
         )
     except IndexFaultError:
         raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
     # Indexes in memory are those of a running server.
     rows = [{"name": one.name, "documents": one.documents} for one in found if one.backend != "memory"]
-    if wants_json(flags):
+    if tool_output.wants_json(flags):
         text = json.dumps(rows)
     elif rows:
         text = "\n".join(
@@ -121,7 +116,7 @@ def list_indexes(**flags: Any) -> int:
         )
     else:
         text = "There are no indexes. Create one: search-mcp index create NAME"
-    print_text(text, flags["output"], max_tokens=flags["max_tokens"])
+    tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
     return ExitCode.SUCCESS
 
 
@@ -130,14 +125,14 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        return _TOOL_LINE.sub(_command_line, rewrite_for_caller(answer.text))
+        return _TOOL_LINE.sub(_command_line, tool_output.rewrite_for_caller(answer.text))
 
-    return run_and_print("find_tools", flags, plain=plain)
+    return tool_output.run_and_print("find_tools", flags, plain=plain)
 
 
 def _command_line(tool: re.Match[str]) -> str:
     arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
-    return f"- search-mcp {get_command_name(tool[1])}{arguments}: "
+    return f"- search-mcp {tool_output.get_command_name(tool[1])}{arguments}: "
 
 
 def _read(file: str) -> str:
@@ -197,12 +192,12 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
     except InvalidValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
     found = _with_page_cache(load_settings(flags), lambda page_cache: page_cache.search(query, limit=limit))
-    if wants_json(flags):
+    if tool_output.wants_json(flags):
         text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
     else:
         text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-        text = text if marked else rewrite_for_caller(text)
-    print_text(text, output, max_tokens=flags["max_tokens"])
+        text = text if marked else tool_output.rewrite_for_caller(text)
+    tool_output.print_text(text, output, max_tokens=flags["max_tokens"])
     return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 
 
@@ -273,6 +268,6 @@ def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T
         return await work(page_cache)
 
     try:
-        return with_store(settings, run)
+        return tool_output.with_store(settings, run)
     except IncompleteOperationError as error:
         raise click.ClickException(f"The command was not completed: {error}.") from None

@@ -13,14 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access import (
-    MIN_TOKEN_CHARS,
-    AccessRules,
-    ServerStartError,
-    is_loopback,
-    make_access_rules,
-    make_resource_server,
-)
+from scraper.server import access
 from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
 from scraper.server.telemetry import logs
@@ -72,18 +65,18 @@ async def serve_http(
     openai_tools: Sequence[Tool] = (),
 ) -> None:
     """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint."""
-    issuer = make_resource_server(settings)
-    rules = make_access_rules(settings, issuer)
-    if not rules.requires_token and not is_loopback(settings.host):
+    issuer = access.make_resource_server(settings)
+    rules = access.make_access_rules(settings, issuer)
+    if not rules.requires_token and not access.is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
     for name in rules.short_tokens:
-        _LOG.warning("the token of %s has fewer than %d characters, so it may be guessed", name, MIN_TOKEN_CHARS)
+        _LOG.warning("the token of %s has fewer than %d characters, so it may be guessed", name, access.MIN_TOKEN_CHARS)
     with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with hold_services(factory) as holder:
             try:
                 await holder.services()
             except ServicesOpenError as error:
-                raise ServerStartError(str(error)) from None
+                raise access.ServerStartError(str(error)) from None
             # In a thread, so that the browser starts while the SDK is imported, which takes half a second.
             serve = await asyncio.to_thread(_http_server)
             service = ServerContext(settings, tools, holder, stops, version, openai_tools, issuer)
@@ -140,7 +133,9 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
     try:
         from scraper.server.telemetry.tracing import send_spans
     except ImportError:
-        raise ServerStartError(f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}") from None
+        raise access.ServerStartError(
+            f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
+        ) from None
     with send_spans(version):
         yield
 
@@ -156,7 +151,7 @@ def services_factory(settings: Settings) -> ServicesFactory[Services]:
     return factory
 
 
-def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]], Awaitable[None]]:
+def _http_server() -> Callable[[ServerContext, access.AccessRules, list[socket.socket]], Awaitable[None]]:
     with _no_collection():
         from scraper.server.application import serve_application
     return serve_application

@@ -15,19 +15,8 @@ from scraper.render.page import as_markdown
 from scraper.render.untrusted_text import display_url, error_sentence, mark_untrusted
 from scraper.settings import Settings
 from scraper.text.sanitize import clean, clean_line
+from scraper.tools import model
 from scraper.tools.cached_resources import picture_uri
-from scraper.tools.model import (
-    PROFILE,
-    Media,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    make_tool,
-    new_region,
-)
 from scraper.urls import parse_target
 from scraper.values.types import ChoiceValue, IntegerValue, StringListValue, StringValue
 
@@ -45,29 +34,31 @@ _MAX_SESSION_CHARS = 64
 _MAX_SESSION_S = 120
 
 
-def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> Tool:
+def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> model.Tool:
     """Return `see`: take a picture of a page.
 
     With `is_single`, the picture is one image in full size, which may exceed the limits of models. If `browse` is
     offered, a picture of the page of a session can be taken instead of that of a URL.
     """
     has_sessions = BROWSE in settings.tools or (not settings.tools and "acting" in settings.toolsets)
-    session = Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of `browse`, instead of url: its page as it is.")
-    parameters = Parameters(
-        Parameter("url", StringValue(), "http(s) URL.", required=not has_sessions),
-        Parameter(
+    session = model.Parameter(
+        "session", StringValue(_MAX_SESSION_CHARS), "Of `browse`, instead of url: its page as it is."
+    )
+    parameters = model.Parameters(
+        model.Parameter("url", StringValue(), "http(s) URL.", required=not has_sessions),
+        model.Parameter(
             "what",
             ChoiceValue(tuple(ScreenshotKind)),
             "full: the whole page in parts.",
             default=ScreenshotKind.WINDOW.value,
         ),
-        Parameter("target", StringValue(_MAX_TARGET_CHARS), "Element: text or CSS selector."),
-        Parameter("part", IntegerValue(0, _MAX_PART), "Part of a full page; 0: overview.", default=1),
-        PROFILE,
+        model.Parameter("target", StringValue(_MAX_TARGET_CHARS), "Element: text or CSS selector."),
+        model.Parameter("part", IntegerValue(0, _MAX_PART), "Part of a full page; 0: overview.", default=1),
+        model.PROFILE,
         *([session] if has_sessions else ()),
     )
     work = functools.partial(_see, image_type=image_type, is_single=is_single)
-    tool = make_tool("see", "See a web page", parameters, work, check=_check_page)
+    tool = model.make_tool("see", "See a web page", parameters, work, check=_check_page)
     # Scripts of a session's page run while its picture is taken, and may send what the person must allow.
     return replace(tool, asks=has_sessions, has_media=True)
 
@@ -82,16 +73,17 @@ def _check_page(values: Mapping[str, Any]) -> None:
 
 
 async def _see(
-    services: Services, arguments: dict[str, Any], call: ToolCall, *, image_type: str, is_single: bool
-) -> ToolAnswer:
+    services: Services, arguments: dict[str, Any], call: model.ToolCall, *, image_type: str, is_single: bool
+) -> model.ToolAnswer:
     kind, part = ScreenshotKind(arguments["what"]), arguments["part"]
     request = ScreenshotRequest(kind, arguments["target"], image_type, is_single)
     found = await _take_pictures(services, arguments, request, call)
     if kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML) and request.target is None:
         file = found.pictures[0]
         uri = picture_uri(services.pictures.keep_file(file, call.principal))
-        return ToolAnswer(
-            _describe_picture(found, file, arguments["url"], uri=uri), media=(Media(file.data, file.media_type, uri),)
+        return model.ToolAnswer(
+            _describe_picture(found, file, arguments["url"], uri=uri),
+            media=(model.Media(file.data, file.media_type, uri),),
         )
     is_whole = kind is ScreenshotKind.FULL and request.target is None and not is_single
     if is_whole and part >= len(found.pictures):
@@ -100,11 +92,11 @@ async def _see(
         )
     picture = found.pictures[part if is_whole else 0]
     text = _describe_picture(found, picture, arguments["url"], part=part if is_whole else None)
-    return ToolAnswer(text, media=(Media(picture.data, picture.media_type),))
+    return model.ToolAnswer(text, media=(model.Media(picture.data, picture.media_type),))
 
 
 async def _take_pictures(
-    services: Services, arguments: dict[str, Any], request: ScreenshotRequest, call: ToolCall
+    services: Services, arguments: dict[str, Any], request: ScreenshotRequest, call: model.ToolCall
 ) -> PageScreenshots:
     url, profile = arguments["url"], arguments["profile"]
     if (session := arguments.get("session")) is not None:
@@ -152,14 +144,14 @@ _STEPS = (
 )
 
 
-def browse_tool(settings: Settings) -> Tool:
+def browse_tool(settings: Settings) -> model.Tool:
     """Return `browse`: run steps such as clicks and typing on a page."""
-    parameters = Parameters(
-        Parameter("steps", StringListValue(_MAX_STEPS), _STEPS, required=True),
-        Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
-        PROFILE,
+    parameters = model.Parameters(
+        model.Parameter("steps", StringListValue(_MAX_STEPS), _STEPS, required=True),
+        model.Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
+        model.PROFILE,
     )
-    tool = make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps)
+    tool = model.make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps)
     # Media are files that a page downloads.
     return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True, has_media=True)
 
@@ -171,7 +163,7 @@ def _check_steps(arguments: Mapping[str, Any]) -> BrowseSteps:
     return check_steps(arguments["steps"], has_session=arguments["session"] is not None)
 
 
-async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _browse(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     result = await services.browsing.run(
         _check_steps(arguments),
         arguments["session"],
@@ -180,7 +172,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         profile=arguments["profile"],
         ask=call.ask,
     )
-    text = _steps_as_markdown(result, new_region(), body_budget(services.settings))
+    text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings))
     failure = result.failure or _find_failure(result.error)
     files = [(number, file) for number, step in enumerate(result.steps, 1) for file in step.outcome.files]
     media = []
@@ -188,8 +180,8 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         stored = Screenshot(file.data, file.media_type)
         uri = picture_uri(services.pictures.keep_file(stored, call.principal))
         text += f"\nDownload of step {number}: read the resource {uri} within 10 minutes."
-        media.append(Media(file.data, file.media_type, uri))
-    return ToolAnswer(
+        media.append(model.Media(file.data, file.media_type, uri))
+    return model.ToolAnswer(
         text, is_error=failure is not None, failures=() if failure is None else (failure,), media=tuple(media)
     )
 

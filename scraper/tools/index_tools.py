@@ -14,16 +14,7 @@ from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.settings import Settings
 from scraper.store.index_model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError, Tokenizer
 from scraper.text.sanitize import clean
-from scraper.tools.model import (
-    Parameter,
-    Parameters,
-    ParametersValue,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    json_answer,
-    make_tool,
-)
+from scraper.tools import model
 from scraper.values.types import BooleanValue, IntegerValue, ObjectValue, StringValue
 
 if TYPE_CHECKING:
@@ -32,9 +23,9 @@ if TYPE_CHECKING:
 _MAX_HITS = 100
 _MAX_MIN_LENGTH = 100
 
-_Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]
+_Work = Callable[["Services", dict[str, Any], model.ToolCall], Awaitable[dict[str, Any]]]
 
-_INDEX_NAME = Parameter("index_name", StringValue(), "Which index.", default=DEFAULT_INDEX)
+_INDEX_NAME = model.Parameter("index_name", StringValue(), "Which index.", default=DEFAULT_INDEX)
 
 
 class _Backend(StringValue):
@@ -44,27 +35,27 @@ class _Backend(StringValue):
         return {"type": "string", "enum": list(INDEX_BACKENDS)}
 
 
-def search_index_tool(settings: Settings) -> Tool:
+def search_index_tool(settings: Settings) -> model.Tool:
     """Return `search_index`: find documents of a named index."""
-    parameters = Parameters(
-        Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
-        Parameter("k", IntegerValue(1, _MAX_HITS), "Results to return.", default=10),
+    parameters = model.Parameters(
+        model.Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
+        model.Parameter("k", IntegerValue(1, _MAX_HITS), "Results to return.", default=10),
         _INDEX_NAME,
     )
     return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
 
 
-def search_add_document_tool(settings: Settings) -> Tool:
+def search_add_document_tool(settings: Settings) -> model.Tool:
     """Return `search_add_document`: add a text to a named index."""
-    parameters = Parameters(
-        Parameter("doc_id", StringValue(), "Document id.", required=True),
-        Parameter("content", StringValue(), "Text to index.", required=True),
-        Parameter("metadata", ObjectValue(), "Returned with each hit."),
+    parameters = model.Parameters(
+        model.Parameter("doc_id", StringValue(), "Document id.", required=True),
+        model.Parameter("content", StringValue(), "Text to index.", required=True),
+        model.Parameter("metadata", ObjectValue(), "Returned with each hit."),
         _INDEX_NAME,
     )
     tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document, AddedDocument)
 
-    async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def run(services: Services, arguments: Mapping[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         content = arguments.get("content")
         is_blank = not isinstance(content, str) or not content.strip()
         if is_blank and set(arguments) <= set(tool.input_schema["properties"]):
@@ -75,31 +66,31 @@ def search_add_document_tool(settings: Settings) -> Tool:
     return replace(tool, run=run, read_only=False, destructive=True)
 
 
-def search_create_index_tool(settings: Settings) -> Tool:
+def search_create_index_tool(settings: Settings) -> model.Tool:
     """Return `search_create_index`: create a named index."""
-    tokenizer = ParametersValue(
-        Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
-        Parameter("min_length", IntegerValue(1, _MAX_MIN_LENGTH), "Drop shorter words.", default=2),
+    tokenizer = model.ParametersValue(
+        model.Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
+        model.Parameter("min_length", IntegerValue(1, _MAX_MIN_LENGTH), "Drop shorter words.", default=2),
     )
-    parameters = Parameters(
-        Parameter("index_name", StringValue(), "Letters, digits, - and _.", required=True),
-        Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
-        Parameter("tokenizer_config", tokenizer, "How to split words."),
+    parameters = model.Parameters(
+        model.Parameter("index_name", StringValue(), "Letters, digits, - and _.", required=True),
+        model.Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
+        model.Parameter("tokenizer_config", tokenizer, "How to split words."),
     )
     tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index, CreatedIndex)
     return replace(tool, read_only=False, idempotent=False)
 
 
-def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind: Any) -> Tool:
-    async def answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+def _index_tool(name: str, title: str, parameters: model.Parameters, work: _Work, kind: Any) -> model.Tool:
+    async def answer(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         try:
-            return json_answer(await work(services, arguments, call))
+            return model.json_answer(await work(services, arguments, call))
         except IndexFaultError as fault:
             return _failure(str(fault))
 
-    tool = make_tool(name, title, parameters, answer, answer=kind | FailedIndexCall, open_world=False)
+    tool = model.make_tool(name, title, parameters, answer, answer=kind | FailedIndexCall, open_world=False)
 
-    async def run(services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    async def run(services: Services, arguments: Mapping[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         result = await tool.run(services, arguments, call)
         is_text = result.is_error and result.structured is None
         return replace(_failure(result.text), failures=result.failures) if is_text else result
@@ -107,11 +98,11 @@ def _index_tool(name: str, title: str, parameters: Parameters, work: _Work, kind
     return replace(tool, run=run)
 
 
-def _failure(text: str) -> ToolAnswer:
-    return json_answer({"error": text}, is_error=True)
+def _failure(text: str) -> model.ToolAnswer:
+    return model.json_answer({"error": text}, is_error=True)
 
 
-async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> dict[str, Any]:
     found = await services.indexes.search(
         arguments["index_name"], arguments["query"], principal=call.principal, limit=arguments["k"]
     )
@@ -131,14 +122,14 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
     return answer | {"notice": UNTRUSTED_NOTICE} if results else answer
 
 
-async def _add_document(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _add_document(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> dict[str, Any]:
     document = IndexDocument(arguments["doc_id"], arguments["content"], arguments["metadata"] or {})
     added = await services.indexes.add(arguments["index_name"], document, principal=call.principal)
     status = "re-indexed" if added.replaced else "indexed"
     return {"status": status, "doc_id": document.doc_id, "token_count": added.token_count}
 
 
-async def _create_index(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+async def _create_index(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> dict[str, Any]:
     name, backend = arguments["index_name"], arguments["backend"]
     tokenizer = Tokenizer(**(arguments["tokenizer_config"] or {}))
     await services.indexes.create(name, principal=call.principal, backend=backend, tokenizer=tokenizer)

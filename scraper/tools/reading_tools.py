@@ -23,25 +23,7 @@ from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
-from scraper.tools.model import (
-    FORMAT,
-    MAX_TOKENS,
-    MIN_TOKENS,
-    PROFILE,
-    RENDER,
-    RESULT_CHARS,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    json_answer,
-    make_tool,
-    max_age_parameter,
-    max_age_s,
-    new_region,
-)
+from scraper.tools import model
 from scraper.urls import parse_target
 from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, IntegerValue, StringListValue, StringValue
 
@@ -59,7 +41,7 @@ _MAX_PAGES_CHARS = 10_000
 _MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
-URL = Parameter("url", StringValue(), "http(s) URL.", required=True)
+URL = model.Parameter("url", StringValue(), "http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
@@ -70,10 +52,10 @@ _QUOTE_LINK_TOKENS = 20
 """Tokens of the link of a passage in Markdown."""
 _MAX_QUESTION_CHARS = 2_000
 _MAX_HEADING_URL = 200
-_QUESTION = Parameter(
+_QUESTION = model.Parameter(
     "question", StringValue(_MAX_QUESTION_CHARS), "Only the passages that answer it; | separates wordings."
 )
-_TOKENS = Parameter("tokens", IntegerValue(MIN_TOKENS, MAX_TOKENS), "Their budget. Default: 1000.")
+_TOKENS = model.Parameter("tokens", IntegerValue(model.MIN_TOKENS, model.MAX_TOKENS), "Their budget. Default: 1000.")
 _SELECTOR = StringValue(1_000)
 _ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
 
@@ -88,67 +70,75 @@ class _IncludeValue(CommaListValue):
         return {"type": "string"}
 
 
-def fetch_tool(settings: Settings) -> Tool:
+def fetch_tool(settings: Settings) -> model.Tool:
     """Return `fetch`, with the operator's defaults in its schema."""
-    parameters = Parameters(
+    parameters = model.Parameters(
         URL,
-        RENDER,
-        Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
-        max_age_parameter("Maximum age of a cached page; 0: new read.", settings),
-        replace(FORMAT, kind=ChoiceValue(FORMATS)),
-        Parameter("start", IntegerValue(0, _MAX_START), "First character to return.", default=0),
-        Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
-        Parameter(
+        model.RENDER,
+        model.Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
+        model.max_age_parameter("Maximum age of a cached page; 0: new read.", settings),
+        replace(model.FORMAT, kind=ChoiceValue(FORMATS)),
+        model.Parameter("start", IntegerValue(0, _MAX_START), "First character to return.", default=0),
+        model.Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
+        model.Parameter(
             "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
         ),
         _QUESTION,
         _TOKENS,
-        Parameter("links", ChoiceValue(LINK_STYLES), "Their URLs.", default="inline"),
-        Parameter("wait_for", _SELECTOR, "Wait for this CSS selector."),
-        Parameter("select", _SELECTOR, "Read only these elements."),
-        Parameter("exclude", _SELECTOR, "Leave these out."),
-        PROFILE,
+        model.Parameter("links", ChoiceValue(LINK_STYLES), "Their URLs.", default="inline"),
+        model.Parameter("wait_for", _SELECTOR, "Wait for this CSS selector."),
+        model.Parameter("select", _SELECTOR, "Read only these elements."),
+        model.Parameter("exclude", _SELECTOR, "Leave these out."),
+        model.PROFILE,
     )
-    return make_tool(
-        "fetch", "Read a web page", parameters, _fetch, answer=PageAnswer, check=_check_fetch, result_chars=RESULT_CHARS
+    return model.make_tool(
+        "fetch",
+        "Read a web page",
+        parameters,
+        _fetch,
+        answer=PageAnswer,
+        check=_check_fetch,
+        result_chars=model.RESULT_CHARS,
     )
 
 
-def fetch_batch_tool(settings: Settings) -> Tool:
+def fetch_batch_tool(settings: Settings) -> model.Tool:
     """Return `fetch_batch`, with the operator's limit in its schema."""
-    parameters = Parameters(
-        Parameter("urls", StringListValue(settings.batch_limit), "http(s) URLs.", required=True),
-        replace(RENDER, about="As in `fetch`."),
-        FORMAT,
+    parameters = model.Parameters(
+        model.Parameter("urls", StringListValue(settings.batch_limit), "http(s) URLs.", required=True),
+        replace(model.RENDER, about="As in `fetch`."),
+        model.FORMAT,
         _ALSO_QUESTION,
         _TOKENS,
     )
-    return make_tool(
+    return model.make_tool(
         "fetch_batch", "Read several web pages", parameters, _fetch_batch, answer=list[BatchRow], check=_check_question
     )
 
 
-def read_doc_tool(settings: Settings) -> Tool:
+def read_doc_tool(settings: Settings) -> model.Tool:
     """Return `read_doc`: the text of a document as Markdown."""
-    parameters = Parameters(
-        Parameter("source", StringValue(), "http(s) URL, or local path.", required=True),
-        Parameter("start", IntegerValue(-_MAX_OFFSET, _MAX_OFFSET), "First character to return.", default=0),
-        Parameter("length", IntegerValue(0, _MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."),
-        FORMAT,
-        Parameter("pages", StringValue(_MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
-        Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
-        Parameter("password", StringValue(_MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
+    parameters = model.Parameters(
+        model.Parameter("source", StringValue(), "http(s) URL, or local path.", required=True),
+        model.Parameter("start", IntegerValue(-_MAX_OFFSET, _MAX_OFFSET), "First character to return.", default=0),
+        model.Parameter(
+            "length", IntegerValue(0, _MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."
+        ),
+        model.FORMAT,
+        model.Parameter("pages", StringValue(_MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
+        model.Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
+        model.Parameter("password", StringValue(_MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
         _ALSO_QUESTION,
         _TOKENS,
     )
-    return make_tool(
+    return model.make_tool(
         "read_doc",
         "Read a document",
         parameters,
         _read_doc,
         answer=DocumentAnswer,
         check=_check_question,
-        result_chars=RESULT_CHARS,
+        result_chars=model.RESULT_CHARS,
     )
 
 
@@ -176,7 +166,7 @@ async def _select_quotes(
     services: Services,
     outcomes: Sequence[tuple[str, Reading | ScraperError]],
     arguments: dict[str, Any],
-    call: ToolCall,
+    call: model.ToolCall,
 ) -> tuple[tuple[PageExcerpts, ...], int]:
     tokens = arguments["tokens"] or _DEFAULT_TOKENS
     pages = await add_excerpts(
@@ -192,19 +182,19 @@ async def _select_quotes(
     return render_quotes.fit_excerpts(pages, tokens, linked=arguments["format"] != "json"), tokens
 
 
-async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    start, length, budget = arguments["start"], arguments["length"], body_budget(services.settings)
+async def _fetch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+    start, length, budget = arguments["start"], arguments["length"], model.body_budget(services.settings)
     reading = await _read(services, arguments, call)
     if arguments["question"] is not None:
         return await _answer_question(services, arguments["url"], reading, arguments, call)
     if arguments["format"] == "json":
         include, links = arguments["include"] or (), arguments["links"]
-        return json_answer(
+        return model.json_answer(
             render_page.as_json(reading, start=start, length=length, budget=budget, include=include, links=links)
         )
     text = render_page.as_markdown(
         reading,
-        region=new_region(),
+        region=model.new_region(),
         start=start,
         length=length,
         now=datetime.now(UTC),
@@ -212,10 +202,10 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         links=arguments["links"],
         form=arguments["format"],
     )
-    return ToolAnswer(text, reading=reading)
+    return model.ToolAnswer(text, reading=reading)
 
 
-async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -> Reading:
+async def _read(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> Reading:
     if arguments["profile"] is not None:
         return await services.browsing.read_with_profile(
             arguments["url"], arguments["profile"], principal=call.principal, deadline_s=call.deadline_s
@@ -224,7 +214,7 @@ async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -
         arguments["url"],
         render=arguments["render"],
         cache=CachePolicy(
-            max_age_s=0 if arguments["force_refresh"] else max_age_s(arguments),
+            max_age_s=0 if arguments["force_refresh"] else model.max_age_s(arguments),
             reuse=Reuse.IN_MEMORY if arguments["start"] > 0 else Reuse.STORED,
         ),
         part=PagePart(arguments["wait_for"], arguments["select"], arguments["exclude"]),
@@ -235,21 +225,21 @@ async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -
 
 
 async def _answer_question(
-    services: Services, url: str, reading: Reading, arguments: dict[str, Any], call: ToolCall
-) -> ToolAnswer:
+    services: Services, url: str, reading: Reading, arguments: dict[str, Any], call: model.ToolCall
+) -> model.ToolAnswer:
     (page,), tokens = await _select_quotes(services, [(url, reading)], arguments, call)
     is_empty = not render_quotes.has_match(page)
     if arguments["format"] == "json":
         answer = render_quotes.page_as_json(page, tokens=tokens)
         if "source" in arguments:
             answer |= {"source": url, "format": reading.document.format}
-        return json_answer(answer, is_empty=is_empty)
-    text = render_quotes.page_as_markdown(page, tokens=tokens, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, reading=reading, is_empty=is_empty)
+        return model.json_answer(answer, is_empty=is_empty)
+    text = render_quotes.page_as_markdown(page, tokens=tokens, region=model.new_region(), now=datetime.now(UTC))
+    return model.ToolAnswer(text, reading=reading, is_empty=is_empty)
 
 
-async def _fetch_batch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    urls, render, budget = arguments["urls"], arguments["render"], body_budget(services.settings)
+async def _fetch_batch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+    urls, render, budget = arguments["urls"], arguments["render"], model.body_budget(services.settings)
     outcomes = await services.fetcher.fetch_batch(
         urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
@@ -262,19 +252,21 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
         if arguments["format"] == "json":
             rows = [render_quotes.page_as_json(page, tokens=share) for page in pages]
             rows = [row if "error" in row else {**row, "error": None} for row in rows]
-            return json_answer(rows, failures=failures, is_empty=is_empty)
-        region, now, sections = new_region(), datetime.now(UTC), []
+            return model.json_answer(rows, failures=failures, is_empty=is_empty)
+        region, now, sections = model.new_region(), datetime.now(UTC), []
         for number, page in enumerate(pages, start=1):
             title = f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}"
             sections.append(render_quotes.page_as_markdown(page, tokens=share, region=region, now=now, title=title))
-        return ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
+        return model.ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
-        return json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)
-    text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
-    return ToolAnswer(text, failures=failures, is_empty=is_empty)
+        return model.json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)
+    text = render_batch.as_markdown(
+        items, region=model.new_region(), render=render, now=datetime.now(UTC), budget=budget
+    )
+    return model.ToolAnswer(text, failures=failures, is_empty=is_empty)
 
 
-async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _read_doc(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     pages = parse_page_ranges(arguments["pages"])
     request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
     reading = await services.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
@@ -282,11 +274,11 @@ async def _read_doc(services: Services, arguments: dict[str, Any], call: ToolCal
         selected = render_document.select_pages(reading, pages)
         return await _answer_question(services, arguments["source"], selected, arguments, call)
     part = render_document.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
-    budget = body_budget(services.settings)
+    budget = model.body_budget(services.settings)
     if arguments["format"] == "json":
-        return json_answer(render_document.as_json(reading, part, budget=budget))
-    text = render_document.as_markdown(reading, part, region=new_region(), now=datetime.now(UTC), budget=budget)
-    return ToolAnswer(text, reading=render_document.select_pages(reading, pages))
+        return model.json_answer(render_document.as_json(reading, part, budget=budget))
+    text = render_document.as_markdown(reading, part, region=model.new_region(), now=datetime.now(UTC), budget=budget)
+    return model.ToolAnswer(text, reading=render_document.select_pages(reading, pages))
 
 
 def parse_page_ranges(text: str | None) -> tuple[int, ...]:

@@ -17,41 +17,18 @@ from scraper.render.json_truncation import compact_json
 from scraper.render.page import MAX_LENGTH, iso_date, piece_of
 from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
+from scraper.search import research
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS, SearchRequest
 from scraper.search.filters import MAX_RESULT_AGE
-from scraper.search.research import (
-    MAX_COMPARED_URLS,
-    MAX_DEPTH,
-    MIN_COMPARED_URLS,
-    Researcher,
-    ResearchQuery,
-    check_compared_urls,
-    find_excerpts_of_pages,
-)
 from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
-from scraper.tools.model import (
-    FORMAT,
-    MAX_TOKENS,
-    MIN_TOKENS,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    json_answer,
-    make_tool,
-    max_age_parameter,
-    max_age_s,
-    new_region,
-)
+from scraper.tools import model
 from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
     from scraper.services import Services
 
-ENGINES_PARAMETER = Parameter(
+ENGINES_PARAMETER = model.Parameter(
     "engines",
     StringListValue(len(ENGINE_NAMES) + len(SOURCE_NAMES), has_names=True),
     f"Names from `engines`. Default: {', '.join(DEFAULT_ENGINES)}.",
@@ -65,62 +42,64 @@ _MAX_WEB_RESULTS = 30
 _MAX_CACHE_HITS = 50
 MAX_CACHE_QUERY_CHARS = 2_000
 
-_KEYWORDS = Parameter("query", StringValue(), "検索キーワード", required=True)
+_KEYWORDS = model.Parameter("query", StringValue(), "検索キーワード", required=True)
 
 
-def search_tool(settings: Settings) -> Tool:
+def search_tool(settings: Settings) -> model.Tool:
     """Return `search`, with the operator's defaults in its schema."""
-    parameters = Parameters(
-        Parameter("query", StringValue(), "Search words.", required=True),
+    parameters = model.Parameters(
+        model.Parameter("query", StringValue(), "Search words.", required=True),
         ENGINES_PARAMETER,
-        Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
-        Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
-        max_age_parameter("Maximum age of a cached answer; 0: new search.", settings),
-        Parameter("freshness", ChoiceValue(tuple(MAX_RESULT_AGE)), "Maximum age of pages."),
-        Parameter("include_domains", StringListValue(MAX_DOMAINS, has_names=True), "Only these domains."),
-        Parameter("exclude_domains", StringListValue(MAX_DOMAINS, has_names=True), "Not these domains."),
-        Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),
-        Parameter("include_text", StringValue(), "Required in title or snippet."),
-        Parameter("exclude_text", StringValue(), "Forbidden there."),
-        FORMAT,
+        model.Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
+        model.Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
+        model.max_age_parameter("Maximum age of a cached answer; 0: new search.", settings),
+        model.Parameter("freshness", ChoiceValue(tuple(MAX_RESULT_AGE)), "Maximum age of pages."),
+        model.Parameter("include_domains", StringListValue(MAX_DOMAINS, has_names=True), "Only these domains."),
+        model.Parameter("exclude_domains", StringListValue(MAX_DOMAINS, has_names=True), "Not these domains."),
+        model.Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),
+        model.Parameter("include_text", StringValue(), "Required in title or snippet."),
+        model.Parameter("exclude_text", StringValue(), "Forbidden there."),
+        model.FORMAT,
     )
-    return make_tool("search", "Search the web", parameters, _search, answer=SearchResults)
+    return model.make_tool("search", "Search the web", parameters, _search, answer=SearchResults)
 
 
-def engines_tool(settings: Settings) -> Tool:
+def engines_tool(settings: Settings) -> model.Tool:
     """Return `engines`: the list of search engines."""
-    return make_tool("engines", "List search engines", Parameters(), _engines, answer=list[str], open_world=False)
+    return model.make_tool(
+        "engines", "List search engines", model.Parameters(), _engines, answer=list[str], open_world=False
+    )
 
 
-def web_search_tool(settings: Settings) -> Tool:
+def web_search_tool(settings: Settings) -> model.Tool:
     """Return `web_search`: search DuckDuckGo only."""
-    parameters = Parameters(
+    parameters = model.Parameters(
         _KEYWORDS,
-        Parameter(
+        model.Parameter(
             "max_results", IntegerValue(1, _MAX_WEB_RESULTS), "返却する検索結果の最大数（デフォルト: 10）", default=10
         ),
     )
-    return make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)
+    return model.make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)
 
 
-def instant_answer_tool(settings: Settings) -> Tool:
+def instant_answer_tool(settings: Settings) -> model.Tool:
     """Return `instant_answer`: query the DuckDuckGo Instant Answer API."""
-    return make_tool("instant_answer", "Ask for an instant answer", Parameters(_KEYWORDS), _instant_answer)
+    return model.make_tool("instant_answer", "Ask for an instant answer", model.Parameters(_KEYWORDS), _instant_answer)
 
 
-def cache_search_tool(settings: Settings) -> Tool:
+def cache_search_tool(settings: Settings) -> model.Tool:
     """Return `cache_search`: full-text search in cached pages."""
-    parameters = Parameters(
-        Parameter(
+    parameters = model.Parameters(
+        model.Parameter(
             "query",
             StringValue(MAX_CACHE_QUERY_CHARS),
             'All words must occur; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        Parameter("limit", IntegerValue(1, _MAX_CACHE_HITS), "Pages to return.", default=10),
-        FORMAT,
+        model.Parameter("limit", IntegerValue(1, _MAX_CACHE_HITS), "Pages to return.", default=10),
+        model.FORMAT,
     )
-    return make_tool(
+    return model.make_tool(
         "cache_search", "Search pages read before", parameters, _search_cache, answer=list[CacheHit], open_world=False
     )
 
@@ -145,7 +124,7 @@ def _engine_failure(reason: str) -> errors.ScraperError:
     return errors.NetworkError(reason) if reason in _UNREACHABLE else errors.ScraperError(reason)
 
 
-async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=arguments["engines"],
@@ -156,24 +135,26 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
         category=arguments["category"],
         include_text=arguments["include_text"],
         exclude_text=arguments["exclude_text"],
-        cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
+        cache=CachePolicy(max_age_s=model.max_age_s(arguments) if arguments["use_cache"] else 0),
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
     answer = await services.searcher.search(request, progress=call.progress)
     failures, is_empty = engine_failures(answer), not answer.results
     if arguments["format"] == "json":
-        return json_answer(render.as_json(answer), is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
-    text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
+        return model.json_answer(
+            render.as_json(answer), is_error=is_blocked(answer), failures=failures, is_empty=is_empty
+        )
+    text = render.as_markdown(answer, region=model.new_region(), now=datetime.now(UTC))
+    return model.ToolAnswer(text, is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
 
 
-async def _engines(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _engines(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     services.searcher.start_browser()
-    return json_answer(list(services.searcher.engines))
+    return model.json_answer(list(services.searcher.engines))
 
 
-async def _web_search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _web_search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     request = SearchRequest(
         arguments["query"],
         engines=(_WEB_SEARCH_ENGINE,),
@@ -190,22 +171,22 @@ async def _web_search(services: Services, arguments: dict[str, Any], call: ToolC
             target=answer.query,
             next_step="Use `search` with other engines, or try again in some minutes.",
         )
-    return ToolAnswer(render.web_search_as_markdown(answer), is_empty=not answer.results)
+    return model.ToolAnswer(render.web_search_as_markdown(answer), is_empty=not answer.results)
 
 
-async def _instant_answer(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _instant_answer(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     query = arguments["query"]
     answer = await services.instant_answers.answer(query, principal=call.principal, deadline_s=call.deadline_s)
-    return ToolAnswer(render.instant_answer_as_markdown(query, answer), is_empty=answer.empty)
+    return model.ToolAnswer(render.instant_answer_as_markdown(query, answer), is_empty=answer.empty)
 
 
-async def _search_cache(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search_cache(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     query = arguments["query"]
     found = await services.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
     if arguments["format"] == "json":
-        return json_answer(render.cache_hits_as_json(found))
-    text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, is_error=not found.usable)
+        return model.json_answer(render.cache_hits_as_json(found))
+    text = render.cache_hits_as_markdown(query, found, region=model.new_region(), now=datetime.now(UTC))
+    return model.ToolAnswer(text, is_error=not found.usable)
 
 
 _MAX_RESULTS = 10
@@ -213,17 +194,21 @@ _TITLE_CHARS = 300
 _WEB = ("http://", "https://")
 
 
-def openai_tools() -> tuple[Tool, Tool]:
+def openai_tools() -> tuple[model.Tool, model.Tool]:
     """Return `search` and `fetch`."""
-    query = Parameter("query", StringValue(), "Search words.", required=True)
-    page_id = Parameter("id", StringValue(), "An id from search, or any http(s) URL.", required=True)
+    query = model.Parameter("query", StringValue(), "Search words.", required=True)
+    page_id = model.Parameter("id", StringValue(), "An id from search, or any http(s) URL.", required=True)
     return (
-        make_tool("search", "Search the web", Parameters(query), _search_for_connector, description="openai_search"),
-        make_tool("fetch", "Read a search result", Parameters(page_id), _fetch, description="openai_fetch"),
+        model.make_tool(
+            "search", "Search the web", model.Parameters(query), _search_for_connector, description="openai_search"
+        ),
+        model.make_tool("fetch", "Read a search result", model.Parameters(page_id), _fetch, description="openai_fetch"),
     )
 
 
-async def _search_for_connector(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _search_for_connector(
+    services: Services, arguments: dict[str, Any], call: model.ToolCall
+) -> model.ToolAnswer:
     request = SearchRequest(
         arguments["query"], max_results=_MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
     )
@@ -241,10 +226,10 @@ async def _search_for_connector(services: Services, arguments: dict[str, Any], c
         for result in answer.results
         if result.url.startswith(_WEB)
     ]
-    return ToolAnswer(compact_json({"results": results}))
+    return model.ToolAnswer(compact_json({"results": results}))
 
 
-async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _fetch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     request = ReadRequest(arguments["id"], principal=call.principal, deadline_s=call.deadline_s)
     reading = await services.fetcher.fetch(request, progress=call.progress)
     piece = piece_of(reading.document, 0, MAX_LENGTH)
@@ -256,7 +241,7 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         "url": reading.url,
         "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
     }
-    return ToolAnswer(compact_json(page))
+    return model.ToolAnswer(compact_json(page))
 
 
 def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
@@ -281,7 +266,7 @@ class _ComparedUrls(StringListValue):
     """URLs to compare. `search.research` checks their number and recommends another tool if it is wrong."""
 
     def schema(self) -> dict[str, Any]:
-        return super().schema() | {"minItems": MIN_COMPARED_URLS}
+        return super().schema() | {"minItems": research.MIN_COMPARED_URLS}
 
     def parse(self, value: object) -> tuple[str, ...]:
         if value in ([], (), "[]"):
@@ -290,74 +275,78 @@ class _ComparedUrls(StringListValue):
         return StringListValue(max(count, self.max_items)).parse(value)
 
 
-def research_tool(settings: Settings) -> Tool:
+def research_tool(settings: Settings) -> model.Tool:
     """Return `research` with the operator's defaults in its schema."""
-    parameters = Parameters(
-        Parameter("question", StringValue(), "What you want to know.", required=True),
-        Parameter("depth", IntegerValue(1, MAX_DEPTH), "Pages to read.", default=3),
+    parameters = model.Parameters(
+        model.Parameter("question", StringValue(), "What you want to know.", required=True),
+        model.Parameter("depth", IntegerValue(1, research.MAX_DEPTH), "Pages to read.", default=3),
         replace(ENGINES_PARAMETER, about="As in `search`."),
-        Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
-        Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
-        max_age_parameter("Their maximum age; 0: new reads.", settings),
-        FORMAT,
-        Parameter("tokens", IntegerValue(MIN_TOKENS, MAX_TOKENS), "Of all passages. Default: 400 a page."),
+        model.Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
+        model.Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
+        model.max_age_parameter("Their maximum age; 0: new reads.", settings),
+        model.FORMAT,
+        model.Parameter(
+            "tokens", IntegerValue(model.MIN_TOKENS, model.MAX_TOKENS), "Of all passages. Default: 400 a page."
+        ),
     )
-    return make_tool("research", "Search and read the best pages", parameters, _research, answer=ResearchAnswer)
+    return model.make_tool("research", "Search and read the best pages", parameters, _research, answer=ResearchAnswer)
 
 
-def compare_tool(settings: Settings) -> Tool:
+def compare_tool(settings: Settings) -> model.Tool:
     """Return `find_excerpts_of_pages`: excerpts of several pages for one question."""
-    parameters = Parameters(
-        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to compare.", required=True),
-        Parameter(
+    parameters = model.Parameters(
+        model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to compare.", required=True),
+        model.Parameter(
             "urls",
-            _ComparedUrls(MAX_COMPARED_URLS),
-            f"{MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} http(s) URLs.",
+            _ComparedUrls(research.MAX_COMPARED_URLS),
+            f"{research.MIN_COMPARED_URLS} to {research.MAX_COMPARED_URLS} http(s) URLs.",
             required=True,
         ),
-        FORMAT,
+        model.FORMAT,
     )
-    return make_tool(
+    return model.make_tool(
         "compare",
         "Compare web pages",
         parameters,
         _compare,
         answer=ComparisonAnswer,
-        check=lambda arguments: check_compared_urls(arguments["urls"]),
+        check=lambda arguments: research.check_compared_urls(arguments["urls"]),
     )
 
 
-async def _research(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    query = ResearchQuery(
+async def _research(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+    query = research.ResearchQuery(
         arguments["question"],
         depth=arguments["depth"],
         engines=arguments["engines"],
         fetch=arguments["fetch"],
-        cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
+        cache=CachePolicy(max_age_s=model.max_age_s(arguments) if arguments["use_cache"] else 0),
         tokens=arguments["tokens"],
     )
-    report = await Researcher(services.searcher, services.fetcher, services.workers).research(
+    report = await research.Researcher(services.searcher, services.fetcher, services.workers).research(
         query,
-        budget=body_budget(services.settings),
+        budget=model.body_budget(services.settings),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
     )
     is_error, failures, is_empty = is_blocked(report.search), engine_failures(report.search), not report.search.results
     if arguments["format"] == "json":
-        return json_answer(research_report.as_json(report), is_error=is_error, failures=failures, is_empty=is_empty)
-    text = research_report.as_markdown(report, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, is_error=is_error, failures=failures, is_empty=is_empty)
+        return model.json_answer(
+            research_report.as_json(report), is_error=is_error, failures=failures, is_empty=is_empty
+        )
+    text = research_report.as_markdown(report, region=model.new_region(), now=datetime.now(UTC))
+    return model.ToolAnswer(text, is_error=is_error, failures=failures, is_empty=is_empty)
 
 
-async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _compare(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     question = arguments["question"]
-    pages = await find_excerpts_of_pages(
+    pages = await research.find_excerpts_of_pages(
         services.fetcher,
         services.workers,
         question,
         arguments["urls"],
-        budget=body_budget(services.settings),
+        budget=model.body_budget(services.settings),
         principal=call.principal,
         deadline_s=call.deadline_s,
         progress=call.progress,
@@ -365,6 +354,8 @@ async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall
     failures = tuple(page.outcome for page in pages if isinstance(page.outcome, ScraperError))
     is_empty = len(failures) == len(pages)
     if arguments["format"] == "json":
-        return json_answer(research_report.comparison_as_json(question, pages), failures=failures, is_empty=is_empty)
-    text = research_report.comparison_as_markdown(question, pages, region=new_region(), now=datetime.now(UTC))
-    return ToolAnswer(text, failures=failures, is_empty=is_empty)
+        return model.json_answer(
+            research_report.comparison_as_json(question, pages), failures=failures, is_empty=is_empty
+        )
+    text = research_report.comparison_as_markdown(question, pages, region=model.new_region(), now=datetime.now(UTC))
+    return model.ToolAnswer(text, failures=failures, is_empty=is_empty)

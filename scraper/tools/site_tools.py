@@ -16,18 +16,7 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.model import CrawlRequest
 from scraper.site.url_patterns import rank_pages
-from scraper.tools.model import (
-    FORMAT,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    json_answer,
-    make_tool,
-    new_region,
-)
+from scraper.tools import model
 from scraper.urls import parse_target
 from scraper.values.types import CustomValue, IntegerValue, StringListValue, StringValue
 
@@ -45,16 +34,16 @@ _LINES_TOKENS = 2_000
 """Tokens of the pages or passages in an answer of `crawl`. `search_index` finds further ones."""
 
 
-def map_tool(settings: Settings) -> Tool:
+def map_tool(settings: Settings) -> model.Tool:
     """Return `map`: list the pages of a site."""
-    parameters = Parameters(
-        Parameter("url", StringValue(), "Site or folder.", required=True),
-        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        Parameter("limit", IntegerValue(1, _MAX_PAGES), "Pages to list.", default=50, old_name="max_pages"),
-        Parameter("start", IntegerValue(0, _MAX_START), "First page to list.", default=0),
-        FORMAT,
+    parameters = model.Parameters(
+        model.Parameter("url", StringValue(), "Site or folder.", required=True),
+        model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
+        model.Parameter("limit", IntegerValue(1, _MAX_PAGES), "Pages to list.", default=50, old_name="max_pages"),
+        model.Parameter("start", IntegerValue(0, _MAX_START), "First page to list.", default=0),
+        model.FORMAT,
     )
-    return make_tool(
+    return model.make_tool(
         "map",
         "Map a site",
         parameters,
@@ -64,19 +53,19 @@ def map_tool(settings: Settings) -> Tool:
     )
 
 
-def crawl_tool(settings: Settings) -> Tool:
+def crawl_tool(settings: Settings) -> model.Tool:
     """Return `crawl`: read the pages of a site, some in each call."""
     patterns = StringListValue(_MAX_PATTERNS)
-    parameters = Parameters(
-        Parameter("url", StringValue(), "Site or folder."),
-        Parameter("crawl", StringValue(_MAX_CRAWL_ID_CHARS), "ID to continue."),
-        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Pages to read.", default=30),
-        Parameter("include_paths", patterns, "Only paths like /docs/*.", old_name="include"),
-        Parameter("exclude_paths", patterns, "Not these paths.", old_name="exclude"),
-        FORMAT,
+    parameters = model.Parameters(
+        model.Parameter("url", StringValue(), "Site or folder."),
+        model.Parameter("crawl", StringValue(_MAX_CRAWL_ID_CHARS), "ID to continue."),
+        model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
+        model.Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Pages to read.", default=30),
+        model.Parameter("include_paths", patterns, "Only paths like /docs/*.", old_name="include"),
+        model.Parameter("exclude_paths", patterns, "Not these paths.", old_name="exclude"),
+        model.FORMAT,
     )
-    return make_tool("crawl", "Read a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
+    return model.make_tool("crawl", "Read a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
 
 
 def _check_crawl(arguments: Mapping[str, Any]) -> None:
@@ -92,7 +81,7 @@ def _check_crawl(arguments: Mapping[str, Any]) -> None:
         )
 
 
-async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _crawl(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     deadline = Deadline.within(call.deadline_s)
     options: dict[str, Any] = {
         "pages": arguments["max_pages"],
@@ -107,7 +96,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
         report = await services.crawls.start(
             CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
         )
-    budget = min(_LINES_TOKENS, body_budget(services.settings))
+    budget = min(_LINES_TOKENS, model.body_budget(services.settings))
     pages: Sequence[PageExcerpts] = ()
     if report.question:
         outcomes = [(reading.url, reading) for reading in report.readings]
@@ -115,21 +104,21 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
             services.workers, outcomes, report.question, budget, deadline, least_share=0.0, skips_duplicates=True
         )
     if arguments["format"] == "json":
-        return json_answer(render.crawl_as_json(report, pages, budget=budget))
-    text = render.crawl_as_markdown(report, pages, region=new_region(), budget=budget)
-    return ToolAnswer(text, is_empty=not report.kept)
+        return model.json_answer(render.crawl_as_json(report, pages, budget=budget))
+    text = render.crawl_as_markdown(report, pages, region=model.new_region(), budget=budget)
+    return model.ToolAnswer(text, is_empty=not report.kept)
 
 
-def changes_tool(settings: Settings) -> Tool:
+def changes_tool(settings: Settings) -> model.Tool:
     """Return `changes`: compare pages with their earlier versions."""
-    parameters = Parameters(
-        Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "http(s) URLs.", required=True),
-        Parameter(
+    parameters = model.Parameters(
+        model.Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "http(s) URLs.", required=True),
+        model.Parameter(
             "since", CustomValue("a date like 2026-05-31", _parse_since, ""), "Compare with that day, like 2026-05-31."
         ),
-        FORMAT,
+        model.FORMAT,
     )
-    return make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
+    return model.make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
 
 
 def _parse_since(text: str) -> datetime:
@@ -140,28 +129,30 @@ def _parse_since(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-async def _changes(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _changes(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     urls = arguments["urls"]
     outcomes = await services.change_tracker.compare(
         urls, since=arguments["since"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
-    budget = body_budget(services.settings)
+    budget = model.body_budget(services.settings)
     is_failed = len(failures) == len(outcomes)
     if arguments["format"] == "json":
-        return json_answer(render.as_json(urls, outcomes, budget=budget), is_error=is_failed, failures=failures)
-    text = render.as_markdown(urls, outcomes, region=new_region(), budget=budget)
-    return ToolAnswer(text, is_error=is_failed, failures=failures)
+        return model.json_answer(render.as_json(urls, outcomes, budget=budget), is_error=is_failed, failures=failures)
+    text = render.as_markdown(urls, outcomes, region=model.new_region(), budget=budget)
+    return model.ToolAnswer(text, is_error=is_failed, failures=failures)
 
 
-async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _map(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     site = await services.site_maps.get(
         arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     # A list of 100,000 pages takes some seconds.
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
-    start, max_pages, budget = arguments["start"], arguments["limit"], body_budget(services.settings)
+    start, max_pages, budget = arguments["start"], arguments["limit"], model.body_budget(services.settings)
     if arguments["format"] == "json":
-        return json_answer(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget))
-    text = render.map_as_markdown(site, ranked, start=start, max_pages=max_pages, region=new_region(), budget=budget)
-    return ToolAnswer(text, is_empty=not site.pages)
+        return model.json_answer(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget))
+    text = render.map_as_markdown(
+        site, ranked, start=start, max_pages=max_pages, region=model.new_region(), budget=budget
+    )
+    return model.ToolAnswer(text, is_empty=not site.pages)

@@ -13,18 +13,7 @@ from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import StructuredAnswer
 from scraper.settings import Settings
-from scraper.tools.model import (
-    FORMAT,
-    Parameter,
-    Parameters,
-    Tool,
-    ToolAnswer,
-    ToolCall,
-    body_budget,
-    json_answer,
-    make_tool,
-    new_region,
-)
+from scraper.tools import model
 from scraper.urls import parse_target
 from scraper.values.types import BooleanValue, ObjectValue, StringListValue
 
@@ -66,20 +55,20 @@ class _RecipeValue(ObjectValue):
         return {"id": value} if is_id else super().parse(value)
 
 
-_PARAMETERS = Parameters(
-    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL.", required=True),
-    FORMAT,
-    Parameter("urls", StringListValue(_MAX_PAGES - 1), "Further pages like it."),
-    Parameter("fields", ObjectValue(), "Name: hint."),
-    Parameter("example", ObjectValue(), "Field: value as the page shows it."),
-    Parameter("recipe", _RecipeValue(), "Id or object of an earlier answer."),
-    Parameter("records", BooleanValue(), "Rows of its list or table.", default=False),
+_PARAMETERS = model.Parameters(
+    model.Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL.", required=True),
+    model.FORMAT,
+    model.Parameter("urls", StringListValue(_MAX_PAGES - 1), "Further pages like it."),
+    model.Parameter("fields", ObjectValue(), "Name: hint."),
+    model.Parameter("example", ObjectValue(), "Field: value as the page shows it."),
+    model.Parameter("recipe", _RecipeValue(), "Id or object of an earlier answer."),
+    model.Parameter("records", BooleanValue(), "Rows of its list or table.", default=False),
 )
 
 
-def extract_structured_tool(settings: Settings) -> Tool:
+def extract_structured_tool(settings: Settings) -> model.Tool:
     """Return `extract_structured`."""
-    return make_tool(
+    return model.make_tool(
         "extract_structured",
         "Structured data of a web page",
         _PARAMETERS,
@@ -178,20 +167,22 @@ def _check_example(example: dict[str, Any]) -> None:
             )
 
 
-async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _extract_structured(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
     data = await services.structured.extract(
         arguments["url"][0], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    budget = body_budget(services.settings)
+    budget = model.body_budget(services.settings)
     is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
     if arguments["format"] == "json":
-        return json_answer(render_structured.as_json(data, budget=budget), is_empty=is_empty)
-    return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget), is_empty=is_empty)
+        return model.json_answer(render_structured.as_json(data, budget=budget), is_empty=is_empty)
+    return model.ToolAnswer(
+        render_structured.as_markdown(data, region=model.new_region(), budget=budget), is_empty=is_empty
+    )
 
 
-async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+async def _extract_fields(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     _, is_list, ignored = _read_schema(arguments["fields"] or {})
     request = FieldRequest(
         records=arguments["records"] or is_list,
@@ -208,20 +199,22 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
             one if isinstance(one, ScraperError) else replace(one, warnings=(*one.warnings, note)) for one in outcomes
         ]
     rows = tuple(zip(_urls(arguments), outcomes, strict=True))
-    return replace(_render(rows, body_budget(services.settings), is_json=arguments["format"] == "json"), fields=rows)
+    return replace(
+        _render(rows, model.body_budget(services.settings), is_json=arguments["format"] == "json"), fields=rows
+    )
 
 
-def _render(rows: Sequence[tuple[str, PageFields | ScraperError]], budget: int, *, is_json: bool) -> ToolAnswer:
+def _render(rows: Sequence[tuple[str, PageFields | ScraperError]], budget: int, *, is_json: bool) -> model.ToolAnswer:
     if len(rows) == 1:
         ((_, found),) = rows
         if isinstance(found, ScraperError):
             raise found
         if is_json:
-            return json_answer(render_fields.as_json(found, budget=budget))
-        return ToolAnswer(render_fields.as_markdown(found, region=new_region(), budget=budget))
+            return model.json_answer(render_fields.as_json(found, budget=budget))
+        return model.ToolAnswer(render_fields.as_markdown(found, region=model.new_region(), budget=budget))
     failures = tuple(found for _, found in rows if isinstance(found, ScraperError))
     is_empty = len(failures) == len(rows)
     if is_json:
-        return json_answer(render_fields.pages_as_json(rows, budget=budget), failures=failures, is_empty=is_empty)
-    text = render_fields.pages_as_markdown(rows, region=new_region(), budget=budget)
-    return ToolAnswer(text, failures=failures, is_empty=is_empty)
+        return model.json_answer(render_fields.pages_as_json(rows, budget=budget), failures=failures, is_empty=is_empty)
+    text = render_fields.pages_as_markdown(rows, region=model.new_region(), budget=budget)
+    return model.ToolAnswer(text, failures=failures, is_empty=is_empty)

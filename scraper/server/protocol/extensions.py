@@ -13,25 +13,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
-from mcp.types import (
-    CLIENT_CAPABILITIES_META_KEY,
-    HEADER_MISMATCH,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    MISSING_REQUIRED_CLIENT_CAPABILITY,
-    CallToolRequestParams,
-    CallToolResult,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-    PaginatedRequestParams,
-    RequestParams,
-)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
@@ -55,13 +41,13 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
     )
 
 
-def refuse_cursor(params: PaginatedRequestParams | None) -> None:
+def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
     """Reject a cursor, because a client that follows it would get the same list again forever."""
     if params is not None and params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, "Invalid cursor: the list has one page.")
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list has one page.")
 
 
-Work = Callable[[ToolCaller], Awaitable[CallToolResult]]
+Work = Callable[[ToolCaller], Awaitable[types.CallToolResult]]
 
 _SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}}
 """The person accepts or declines; there is nothing to fill in."""
@@ -72,8 +58,8 @@ _KEY_BYTES = 16
 @dataclass(eq=False)
 class _PendingCall:
     principal: str
-    params: CallToolRequestParams
-    task: asyncio.Task[CallToolResult] | None = None
+    params: types.CallToolRequestParams
+    task: asyncio.Task[types.CallToolResult] | None = None
     question: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     answered: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -93,8 +79,8 @@ class Elicitation:
         """Calls that wait for an answer, by the secret state that the client sends back."""
 
     async def run(
-        self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams, work: Work
-    ) -> CallToolResult | InputRequiredResult:
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, work: Work
+    ) -> types.CallToolResult | types.InputRequiredResult:
         """Run a call whose tool may ask; return its result, or its question.
 
         Raises:
@@ -105,12 +91,14 @@ class Elicitation:
             call = self._pending.get(params.request_state)
             same = (caller.principal, params.name, params.arguments)
             if call is None or same != (call.principal, call.params.name, call.params.arguments):
-                raise MCPError(INVALID_PARAMS, "This question is not open: it was answered, or its call has ended.")
+                raise MCPError(
+                    types.INVALID_PARAMS, "This question is not open: it was answered, or its call has ended."
+                )
             del self._pending[params.request_state]
             call.question = asyncio.get_running_loop().create_future()
             answer = (params.input_responses or {}).get(_QUESTION)
             if not call.answered.done():
-                call.answered.set_result(isinstance(answer, ElicitResult) and answer.action == "accept")
+                call.answered.set_result(isinstance(answer, types.ElicitResult) and answer.action == "accept")
             return await self._wait(call)
         if capabilities is None or capabilities.elicitation is None:
             return await work(caller)
@@ -121,7 +109,7 @@ class Elicitation:
         call.task = asyncio.ensure_future(work(replace(caller, ask=call.ask, disconnected=None)))
         return await self._wait(call)
 
-    async def _wait(self, call: _PendingCall) -> CallToolResult | InputRequiredResult:
+    async def _wait(self, call: _PendingCall) -> types.CallToolResult | types.InputRequiredResult:
         assert call.task is not None
         ends: set[asyncio.Future[Any]] = {call.task, call.question}
         try:
@@ -133,15 +121,17 @@ class Elicitation:
             return call.task.result()
         key = secrets.token_hex(_KEY_BYTES)
 
-        def forget(task: asyncio.Task[CallToolResult]) -> None:
+        def forget(task: asyncio.Task[types.CallToolResult]) -> None:
             """Drop a call that ended without an answer."""
             if self._pending.pop(key, None) is not None and not task.cancelled():
                 task.exception()
 
         self._pending[key] = call
         call.task.add_done_callback(forget)
-        form = ElicitRequestFormParams(message=call.question.result(), requested_schema=dict(_SCHEMA))
-        return InputRequiredResult(input_requests={_QUESTION: ElicitRequest(params=form)}, request_state=key)
+        form = types.ElicitRequestFormParams(message=call.question.result(), requested_schema=dict(_SCHEMA))
+        return types.InputRequiredResult(
+            input_requests={_QUESTION: types.ElicitRequest(params=form)}, request_state=key
+        )
 
 
 async def _ask_directly(context: ServerRequestContext[Any, Any], question: str) -> bool:
@@ -164,7 +154,7 @@ _POLL_INTERVAL_MS = 1_000
 _MAX_ID_CHARS = 100
 
 
-class TaskParams(RequestParams):
+class TaskParams(types.RequestParams):
     """Parameters of `tasks/get` and `tasks/cancel`."""
 
     task_id: str = Field(alias="taskId", max_length=_MAX_ID_CHARS)
@@ -250,7 +240,7 @@ def declares_tasks(context: Context) -> bool:
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return False
     meta: Mapping[str, Any] = context.meta or {}
-    capabilities = meta.get(CLIENT_CAPABILITIES_META_KEY)
+    capabilities = meta.get(types.CLIENT_CAPABILITIES_META_KEY)
     extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
     return isinstance(extensions, Mapping) and _EXTENSION in extensions
 
@@ -259,16 +249,16 @@ def missing_capability() -> MCPError:
     """Return the error for a client that does not support tasks."""
     text = f"This request needs a client that declares {_EXTENSION}."
     required: dict[str, Any] = {"requiredCapabilities": {"extensions": {_EXTENSION: {}}}}
-    return MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, text, required)
+    return MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, text, required)
 
 
 def _check(context: Context, params: TaskParams) -> str:
     """Return the principal of a request about a task, or reject the request."""
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        raise MCPError(METHOD_NOT_FOUND, "Method not found", context.method)
+        raise MCPError(types.METHOD_NOT_FOUND, "Method not found", context.method)
     headers = {} if context.request is None else context.request.headers
     if MCP_NAME_HEADER in headers and decode_header_value(headers[MCP_NAME_HEADER]) != params.task_id:
-        raise MCPError(HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not match taskId.")
+        raise MCPError(types.HEADER_MISMATCH, f"The header {MCP_NAME_HEADER} does not match taskId.")
     if not declares_tasks(context):
         raise missing_capability()
     return caller_of(context).principal
@@ -291,4 +281,4 @@ def _describe(state: TaskState) -> dict[str, Any]:
 
 
 def _unknown_task() -> MCPError:
-    return MCPError(INVALID_PARAMS, "Unknown task: it has expired, or it belongs to another caller.")
+    return MCPError(types.INVALID_PARAMS, "Unknown task: it has expired, or it belongs to another caller.")

@@ -7,30 +7,11 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mcp import types
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    BlobResourceContents,
-    CallToolRequestParams,
-    CallToolResult,
-    ContentBlock,
-    GetPromptRequestParams,
-    GetPromptResult,
-    InputRequiredResult,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    PromptMessage,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    TextContent,
-    TextResourceContents,
-)
 from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
@@ -127,18 +108,20 @@ def _server(
     known = {tool.name: tool for tool in tools}
 
     @functools.cache
-    def listing(protocol_version: str | None) -> ListToolsResult:
+    def listing(protocol_version: str | None) -> types.ListToolsResult:
         listed = [search_methods.to_sdk_tool(tool, protocol_version) for tool in tools if tool.listed]
-        return ListToolsResult(tools=listed)
+        return types.ListToolsResult(tools=listed)
 
-    async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         refuse_cursor(params)
         return listing(context.protocol_version if output_schemas else None)
 
     elicitation = Elicitation()
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
-        async def work(caller: ToolCaller) -> CallToolResult:
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        async def work(caller: ToolCaller) -> types.CallToolResult:
             answer = await calls.answer(params.name, params.arguments or {}, caller, known)
             return _result(answer, context.protocol_version if output_schemas else None)
 
@@ -185,31 +168,31 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
 
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
-    listing = ListPromptsResult(prompts=[search_methods.to_sdk_prompt(prompt) for prompt in prompts])
+    listing = types.ListPromptsResult(prompts=[search_methods.to_sdk_prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
-    async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
+    async def list_prompts(_context: Context, params: types.PaginatedRequestParams) -> types.ListPromptsResult:
         refuse_cursor(params)
         return listing
 
-    async def get_prompt(_context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = known.get(params.name)
         if prompt is None:
             names = ", ".join(known) or "none"
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt {params.name[:60]!r}. Known: {names}.")
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt {params.name[:60]!r}. Known: {names}.")
         try:
             text = prompt.message(params.arguments or {})
         except InvalidArgumentError as error:
-            raise MCPError(INVALID_PARAMS, error_sentence(error)) from None
-        message = PromptMessage(role="user", content=TextContent(text=text))
-        return GetPromptResult(description=prompt.about, messages=[message])
+            raise MCPError(types.INVALID_PARAMS, error_sentence(error)) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.about, messages=[message])
 
-    server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
-    server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)
+    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
 
 
 def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
-    async def list_resources(context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
+    async def list_resources(context: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
         caller, cursor = caller_of(context), params.cursor
 
         async def work(app: Services) -> cached_resources.ResourcePage:
@@ -218,41 +201,43 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
         try:
             page = await calls.query(context.method, caller, work)
         except cached_resources.InvalidCursorError:
-            raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+            raise MCPError(types.INVALID_PARAMS, "Invalid cursor") from None
         resources = [search_methods.to_sdk_resource(item) for item in page.items]
         # Each caller has a private list, and every new page changes it.
-        return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
+        return types.ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
 
-    async def list_templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+    async def list_templates(
+        _context: Context, params: types.PaginatedRequestParams
+    ) -> types.ListResourceTemplatesResult:
         refuse_cursor(params)
-        return ListResourceTemplatesResult(resource_templates=search_methods.TEMPLATES)
+        return types.ListResourceTemplatesResult(resource_templates=search_methods.TEMPLATES)
 
-    async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
 
-        async def work(app: Services) -> TextResourceContents | BlobResourceContents | None:
+        async def work(app: Services) -> types.TextResourceContents | types.BlobResourceContents | None:
             if uri.startswith(cached_resources.PICTURE):
                 file = await cached_resources.read_file(app, caller.principal, uri)
                 blob = base64.b64encode(file[0]).decode("ascii") if file else ""
-                return BlobResourceContents(uri=uri, mime_type=file[1], blob=blob) if file else None
+                return types.BlobResourceContents(uri=uri, mime_type=file[1], blob=blob) if file else None
             text = await cached_resources.read(app, caller.principal, uri)
             if text is None:
                 return None
-            return TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=text)
+            return types.TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=text)
 
         contents = await calls.query(context.method, caller, work)
         if contents is None:
-            code = INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
+            code = types.INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
             message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
             raise MCPError(code, message, {"uri": uri})
-        return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
+        return types.ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
-    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
-    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
-    server.add_request_handler("resources/read", ReadResourceRequestParams, read)
+    server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, list_templates)
+    server.add_request_handler("resources/read", types.ReadResourceRequestParams, read)
 
 
-def _result(answer: ToolAnswer, protocol_version: str | None) -> CallToolResult:
+def _result(answer: ToolAnswer, protocol_version: str | None) -> types.CallToolResult:
     """Return an answer as clients receive it; without a version, it has no structured content."""
     structured: Any = answer.structured
     if answer.media or protocol_version is None:
@@ -261,8 +246,11 @@ def _result(answer: ToolAnswer, protocol_version: str | None) -> CallToolResult:
         structured = {"result": structured}
     elif structured is None and not answer.is_error:
         structured = {"result": answer.text}
-    content: list[ContentBlock] = [TextContent(text=answer.text), *map(search_methods.to_sdk_content, answer.media)]
-    return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
+    content: list[types.ContentBlock] = [
+        types.TextContent(text=answer.text),
+        *map(search_methods.to_sdk_content, answer.media),
+    ]
+    return types.CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
 
 
 _TRUST = """\

@@ -14,56 +14,32 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    CLIENT_INFO_META_KEY,
-    INVALID_PARAMS,
-    Annotations,
-    ImageContent,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListToolsResult,
-    Prompt,
-    PromptArgument,
-    RequestParams,
-    Resource,
-    ResourceLink,
-    ResourceTemplate,
-    Tool,
-    ToolAnnotations,
-)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from scraper.render.untrusted_text import mark_untrusted
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol.extensions import caller_of
-from scraper.tools import cached_resources, model, prompts
+from scraper.tools import cached_resources, model, prompts, tool_search
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.tool_search import (
-    ITEMS_PER_PAGE,
-    MAX_DEPTH,
-    MAX_QUERY_CHARS,
-    rank_items,
-    searchable_prompt,
-    searchable_tool,
-)
 
 MARKDOWN = "text/markdown"
 _SIZE_HINT = "anthropic/maxResultSizeChars"
 """Metadata key. One client writes answers above 50,000 characters to a file unless the tool declares more."""
 
 TEMPLATES = [
-    ResourceTemplate(
+    types.ResourceTemplate(
         name="page",
         title="Cached page",
         uri_template="page://{+url}",
         description="The cached copy of a web page, by its URL.",
         mime_type=MARKDOWN,
     ),
-    ResourceTemplate(
+    types.ResourceTemplate(
         name="index",
         title="Document of a named index",
         uri_template="index://{name}/{id}{?start}",
@@ -73,16 +49,16 @@ TEMPLATES = [
 ]
 
 
-def to_sdk_tool(source: model.Tool, protocol_version: str | None = None) -> Tool:
+def to_sdk_tool(source: model.Tool, protocol_version: str | None = None) -> types.Tool:
     """Convert a tool to the SDK type that `tools/list` returns."""
     output = None if protocol_version is None else source.output_schema(wraps_lists=wraps_lists(protocol_version))
-    return Tool(
+    return types.Tool(
         name=source.name,
         title=source.title,
         description=source.description,
         input_schema=dict(source.input_schema),
         output_schema=output,
-        annotations=ToolAnnotations(
+        annotations=types.ToolAnnotations(
             read_only_hint=source.read_only,
             destructive_hint=source.destructive,
             idempotent_hint=source.idempotent,
@@ -97,40 +73,40 @@ def wraps_lists(protocol_version: str) -> bool:
     return protocol_version not in MODERN_PROTOCOL_VERSIONS
 
 
-def to_sdk_prompt(source: prompts.Prompt) -> Prompt:
+def to_sdk_prompt(source: prompts.Prompt) -> types.Prompt:
     """Convert a prompt to the SDK type that `prompts/list` returns."""
-    return Prompt(
+    return types.Prompt(
         name=source.name,
         title=source.title,
         description=source.about,
         arguments=[
-            PromptArgument(name=argument.name, description=argument.about, required=argument.required)
+            types.PromptArgument(name=argument.name, description=argument.about, required=argument.required)
             for argument in source.arguments
         ],
     )
 
 
-def to_sdk_content(item: model.Media) -> ImageContent | ResourceLink:
+def to_sdk_content(item: model.Media) -> types.ImageContent | types.ResourceLink:
     """Convert an image or a file to the content block of an answer."""
     if item.uri:
-        return ResourceLink(
+        return types.ResourceLink(
             uri=item.uri, name=item.uri.rpartition("/")[2], mime_type=item.media_type, size=len(item.data)
         )
-    return ImageContent(data=base64.b64encode(item.data).decode("ascii"), mime_type=item.media_type)
+    return types.ImageContent(data=base64.b64encode(item.data).decode("ascii"), mime_type=item.media_type)
 
 
-def to_sdk_resource(item: CachedResource) -> Resource:
+def to_sdk_resource(item: CachedResource) -> types.Resource:
     """Convert a cached page or document to the SDK type that `resources/list` returns.
 
     The title of a page is text of a site: the description marks it as such.
     """
     title = f"\n{mark_untrusted(item.title, model.region_of(item.title))}" if item.title else ""
-    return Resource(
+    return types.Resource(
         uri=item.uri,
         name=item.name,
         description=item.about + title,
         mime_type=MARKDOWN,
-        annotations=Annotations(last_modified=item.modified) if item.modified else None,
+        annotations=types.Annotations(last_modified=item.modified) if item.modified else None,
     )
 
 
@@ -143,7 +119,7 @@ _NO_CACHE: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
 """The contract requires that clients do not cache search results."""
 
 
-class _SearchParams(RequestParams):
+class _SearchParams(types.RequestParams):
     """Parameters of a search, checked by `_parse` for better error messages."""
 
     query: Any = None
@@ -160,34 +136,34 @@ def add(
     output_schemas: bool = False,
 ) -> None:
     """Add the three methods."""
-    tool_items = [searchable_tool(tool) for tool in tools]
-    prompt_items = [searchable_prompt(prompt) for prompt in prompts]
+    tool_items = [tool_search.searchable_tool(tool) for tool in tools]
+    prompt_items = [tool_search.searchable_prompt(prompt) for prompt in prompts]
 
-    async def search_tools(context: Context, params: _SearchParams) -> ListToolsResult:
+    async def search_tools(context: Context, params: _SearchParams) -> types.ListToolsResult:
         query, start = await _parse(context, params, rate)
-        indexes, cursor = _page(rank_items(query, tool_items), query, start)
+        indexes, cursor = _page(tool_search.rank_items(query, tool_items), query, start)
         version = context.protocol_version if output_schemas else None
         found = [to_sdk_tool(tools[at], version) for at in indexes]
-        return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
+        return types.ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
-    async def search_prompts(context: Context, params: _SearchParams) -> ListPromptsResult:
+    async def search_prompts(context: Context, params: _SearchParams) -> types.ListPromptsResult:
         query, start = await _parse(context, params, rate)
-        indexes, cursor = _page(rank_items(query, prompt_items), query, start)
+        indexes, cursor = _page(tool_search.rank_items(query, prompt_items), query, start)
         found = [to_sdk_prompt(prompts[at]) for at in indexes]
-        return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
+        return types.ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 
-    async def search_resources(context: Context, params: _SearchParams) -> ListResourcesResult:
+    async def search_resources(context: Context, params: _SearchParams) -> types.ListResourcesResult:
         query, start = await _parse(context, params, rate)
         caller = caller_of(context)
 
         async def work(app: model.Services) -> tuple[list[CachedResource], bool]:
-            return await cached_resources.search(app, caller.principal, query, start, ITEMS_PER_PAGE)
+            return await cached_resources.search(app, caller.principal, query, start, tool_search.ITEMS_PER_PAGE)
 
         items, more = await calls.query(context.method, caller, work)
-        end = start + ITEMS_PER_PAGE
-        cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
+        end = start + tool_search.ITEMS_PER_PAGE
+        cursor = _cursor(query, end) if more and end < tool_search.MAX_DEPTH else None
         found = [to_sdk_resource(item) for item in items]
-        return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
+        return types.ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
 
     server.add_request_handler("tools/search", _SearchParams, search_tools)
     server.add_request_handler("prompts/search", _SearchParams, search_prompts)
@@ -215,7 +191,7 @@ def declare(server: Server[Any], strict_clients: Sequence[str]) -> None:
 
 def _is_strict(ctx: Context, patterns: Sequence[str]) -> bool:
     """Return True if a pattern matches the name that a client gives itself, or the name of its HTTP library."""
-    client = (ctx.params or {}).get("clientInfo") or (ctx.meta or {}).get(CLIENT_INFO_META_KEY)
+    client = (ctx.params or {}).get("clientInfo") or (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
     found = [client.get("name"), client.get("title")] if isinstance(client, Mapping) else []
     found.append(None if ctx.request is None else ctx.request.headers.get("user-agent"))
     names = [name.lower() for name in found if isinstance(name, str)]
@@ -225,15 +201,17 @@ def _is_strict(ctx: Context, patterns: Sequence[str]) -> bool:
 async def _parse(context: Context, params: _SearchParams, rate: RateLimiter) -> tuple[str, int]:
     """Return the query and the index of the first result; raise MCPError also if the caller searches too often."""
     query = params.query
-    if not isinstance(query, str) or not query.strip() or len(query) > MAX_QUERY_CHARS:
-        raise MCPError(INVALID_PARAMS, f"query must be given: a string of 1 to {MAX_QUERY_CHARS:,} characters.")
+    if not isinstance(query, str) or not query.strip() or len(query) > tool_search.MAX_QUERY_CHARS:
+        raise MCPError(
+            types.INVALID_PARAMS, f"query must be given: a string of 1 to {tool_search.MAX_QUERY_CHARS:,} characters."
+        )
     start = 0 if params.cursor is None else _parse_cursor(params.cursor, query)
     await rate.take(caller_of(context).principal)
     return query, start
 
 
 def _page(indexes: list[int], query: str, start: int) -> tuple[list[int], str | None]:
-    end = start + ITEMS_PER_PAGE
+    end = start + tool_search.ITEMS_PER_PAGE
     return indexes[start:end], _cursor(query, end) if len(indexes) > end else None
 
 
@@ -244,9 +222,14 @@ def _cursor(query: str, start: int) -> str:
 def _parse_cursor(cursor: object, query: str) -> int:
     with contextlib.suppress(ValueError, TypeError, binascii.Error, RecursionError):
         digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
-        if digest == _digest(query) and type(start) is int and 0 < start < MAX_DEPTH and not start % ITEMS_PER_PAGE:
+        if (
+            digest == _digest(query)
+            and type(start) is int
+            and 0 < start < tool_search.MAX_DEPTH
+            and not start % tool_search.ITEMS_PER_PAGE
+        ):
             return start
-    raise MCPError(INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")
+    raise MCPError(types.INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")
 
 
 def _digest(query: str) -> str:
