@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from scraper.cli.doctor_checks import Finding
 
 _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in a container: --tmpfs /tmp)"
-_ENGINES_AT_ONCE = 4
-_ENGINE_LIMIT_S = 30.0
 _QUERY = "tidal power"
 _QUERIES = {"package": "requests", "code": "requests"}
 """Query by category: package indexes find names rather than topics."""
@@ -80,7 +78,7 @@ async def _query_engines(settings: Settings, *, as_json: bool) -> int:
         async with slots:
             began = time.monotonic()
             try:
-                request = SearchRequest(words, [name], max_results=5, cache=REFRESH, deadline_s=_ENGINE_LIMIT_S)
+                request = SearchRequest(words, [name], max_results=5, cache=REFRESH, deadline_s=30.0)
                 answer = await services.searcher.search(request)
                 count, reason = len(answer.results), answer.errors.get(name)
             except ScraperError as error:
@@ -93,7 +91,7 @@ async def _query_engines(settings: Settings, *, as_json: bool) -> int:
         return {**row, "rows": count, "seconds": seconds}
 
     async with Services.open(settings) as services:
-        slots = asyncio.Semaphore(_ENGINES_AT_ONCE)
+        slots = asyncio.Semaphore(4)
         rows = await asyncio.gather(*(query(name) for name in (*ENGINES, *SOURCES)))
     answered = sum(row["state"] == "answered" for row in rows)
     if as_json:

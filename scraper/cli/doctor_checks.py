@@ -30,10 +30,8 @@ from scraper.settings import Settings, SettingsError, setting_table, unknown_var
 from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox
 
-_PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
 _MIN_FREE_BYTES = 200_000_000
 """Bytes for a browser profile and the cache; with less, both fail with unclear errors."""
-_CONNECT_TIMEOUT_S = 2.0
 _FALLBACKS = {
     "light": "the full tier is used instead, at four times the cost",
     "full": "the light tier is used instead, which some sites block",
@@ -87,7 +85,7 @@ def check_packages() -> Iterator[Finding]:
     """Report the versions of Python and of important packages."""
     yield good_finding(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
     versions, missing = [], []
-    for name in _PACKAGES:
+    for name in ("mcp", "playwright", "apsw", "lxml", "uvicorn"):
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
@@ -256,7 +254,7 @@ def check_proxy(settings: Settings) -> Iterator[Finding]:
         return
     proxy = f"The proxy at {where[0]}:{where[1]}"
     try:
-        with contextlib.closing(socket.create_connection(where, timeout=_CONNECT_TIMEOUT_S)):
+        with contextlib.closing(socket.create_connection(where, timeout=2.0)):
             yield good_finding(f"{proxy} listens")
     except OSError as error:
         yield bad_finding(f"{proxy} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
@@ -311,7 +309,6 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nCo
 _LOCAL_LIMIT_S = 40.0
 """Seconds. A browser on a cold disk takes 20 s to start."""
 _WEB_PAGE = "https://example.com/"
-_NO_WEB = "Check the network and DNS of this machine, or set SEARCH_MCP_PROXY if there is a proxy"
 
 
 async def read_local_page(settings: Settings) -> list[Finding]:
@@ -347,7 +344,12 @@ async def read_web_page(settings: Settings) -> list[Finding]:
         try:
             await services.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=20.0))
         except ScraperError as error:
-            return [poor_finding(f"The web could not be reached: {error}", _NO_WEB)]
+            return [
+                poor_finding(
+                    f"The web could not be reached: {error}",
+                    "Check the network and DNS of this machine, or set SEARCH_MCP_PROXY if there is a proxy",
+                )
+            ]
         return [good_finding(f"{_WEB_PAGE} was read")]
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DAY_S = 86_400.0
-_SETTINGS = LOG_SETTINGS | STORE_SETTINGS | {"profile_key"}
 
 
 @command("login", READ | {"profile_key"})
@@ -62,7 +61,7 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
     return ExitCode.SUCCESS
 
 
-@command("profiles", _SETTINGS)
+@command("profiles", LOG_SETTINGS | STORE_SETTINGS | {"profile_key"})
 def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> int:
     """List the login profiles with their hosts and ages, or remove one."""
     settings = load_settings(flags)

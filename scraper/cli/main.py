@@ -25,10 +25,13 @@ from scraper.cli.watch_commands import watch
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers of writing to standard output on a full disk."""
-_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(cls=CommandGroup, context_settings=_HELP, invoke_without_command=True)
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+)
 @click.version_option(version(), prog_name=PROGRAM_NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def group(ctx: click.Context) -> None:
@@ -118,12 +121,9 @@ def _end_interrupted() -> ExitCode:
     return ExitCode.INTERRUPTED
 
 
-_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-
-
 def _prepare_streams() -> None:
     """Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks."""
-    for number, (name, mode) in enumerate(_STREAMS):
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None and not _is_open(number):
             # Otherwise the next socket would get the descriptor and receive the output.
             null = os.open(os.devnull, os.O_RDWR)

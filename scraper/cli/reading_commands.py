@@ -132,7 +132,6 @@ _STDIN = "-"
 _STDIN_NAME = "stdin"
 _MAX_STDIN_BYTES = 1_000_000_001
 """Bytes. One more than the largest limit of a document, so that longer input is refused as too large."""
-_WEB_OPTIONS = ("render", "force_refresh", "max_age_hours", "profile", "wait_for", "select", "exclude")
 
 
 @command("fetch", READ | {"max_answer_tokens", "profile_key"})
@@ -143,7 +142,10 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
     If URL is -, the page or document is read from standard input.
     """
     if flags["url"] == _STDIN:
-        if include or any(flags.pop(name) is not None for name in _WEB_OPTIONS):
+        if include or any(
+            flags.pop(name) is not None
+            for name in ("render", "force_refresh", "max_age_hours", "profile", "wait_for", "select", "exclude")
+        ):
             raise click.UsageError("Standard input is no page of the web: --render, --profile and the like need a URL.")
         del flags["url"]
         return _print_stdin(flags)

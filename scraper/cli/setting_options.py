@@ -40,8 +40,9 @@ _VISITS = frozenset(
 )
 READ = LOG_SETTINGS | STORE_SETTINGS | _VISITS
 """Settings of a command that reads one URL or asks search engines."""
-_SLOTS = {"peek_slots", "render_slots", "max_slots", "queue_limit"}
-READ_MANY = READ | _SLOTS | {"host_pages", "shared_url", "max_answer_tokens"}
+READ_MANY = READ | frozenset(
+    "peek_slots render_slots max_slots queue_limit host_pages shared_url max_answer_tokens".split()
+)
 """Settings of a command that reads several pages and returns parts of them."""
 
 
@@ -121,10 +122,9 @@ _TABLE: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
 )
 _OUTPUT = ("output_as_json", "output_format", "output_output", "output_quiet", "output_max_tokens", "output_marked")
-_CHOICES = {"@categories": CATEGORIES}
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
 _TYPES: dict[str, Callable[..., Any]] = {
-    "choice": lambda *words: click.Choice(_CHOICES.get(words[0], words)),
+    "choice": lambda *words: click.Choice({"@categories": CATEGORIES}.get(words[0], words)),
     "int": lambda *limits: click.IntRange(**_limits(limits)) if limits else int,
     "float": lambda *limits: click.FloatRange(**_limits(limits)) if limits else float,
     "folder": lambda: FilePath(file_okay=False, path_type=Path),

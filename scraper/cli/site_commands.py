@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 """Seconds between two progress lines: on a terminal, and in a log."""
-_HOUR_S = 3_600.0
 JOB_DEADLINE_S = 60.0
 """Seconds for one page, unless an option states another time."""
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
@@ -129,7 +128,7 @@ def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings:
         format=Format(options["form"]),
         rate=rate,
         render=options["render"],
-        max_age_s=None if hours is None else hours * _HOUR_S,
+        max_age_s=None if hours is None else hours * 3_600.0,
         deadline_s=options["deadline"],
         limit=options.get("limit"),
     )

@@ -149,7 +149,6 @@ async def _run(
 
 _PAGE_ARGUMENTS = {"fetch": "url", "fetch_batch": "urls", "compare": "urls", "read_doc": "source"}
 """Arguments with the URLs of pages that may be stored, by tool."""
-_HOUR_S = 3_600.0
 
 
 async def _is_stored(services: Services, tool: str, arguments: Mapping[str, Any]) -> bool:
@@ -157,7 +156,7 @@ async def _is_stored(services: Services, tool: str, arguments: Mapping[str, Any]
     if tool not in _PAGE_ARGUMENTS or arguments.get("force_refresh") or arguments.get("profile"):
         return False
     value, hours = arguments[_PAGE_ARGUMENTS[tool]], arguments.get("max_age_hours")
-    methods, age_s = ("http", "browser", "document"), None if hours is None else hours * _HOUR_S
+    methods, age_s = ("http", "browser", "document"), None if hours is None else hours * 3_600.0
     try:
         keys = [request_key(parse_target(url)) for url in ([value] if isinstance(value, str) else value)]
     except InvalidUrlError:

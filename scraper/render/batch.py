@@ -17,7 +17,6 @@ from scraper.text.markdown_structure import TextCut, cut_markdown
 from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
-_MAX_ERROR = 500
 _ANSWER_RATIO = 1.2
 """Maximum size of an answer, relative to the budget of its texts."""
 _MANY_PAGES = 10
@@ -25,7 +24,6 @@ _FACT_CHARS, _FEW_CHARS = 2_000, 60
 """Characters of URLs, titles and errors, for up to `_MANY_PAGES` and for more."""
 _DROPPED = frozenset({"final_url", "language", "description", "page_type"})
 """Facts that are dropped for many pages: those of fifty pages take 1,500 tokens."""
-_UNCUT = frozenset({"content", "notice", "retrieved_at"})
 _NO_PAGE = dict.fromkeys(
     "url title content method truncated tokens_estimated author published_date sitename final_url status language "
     "description page_type".split()
@@ -75,7 +73,7 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
         pieces = _pieces(items, tokens_left, characters_for(budget))
         return [
             {
-                name: value if name in _UNCUT else _shorten(value, chars)
+                name: value if name in {"content", "notice", "retrieved_at"} else _shorten(value, chars)
                 for name, value in _object(item, piece).items()
                 if len(items) <= _MANY_PAGES or name not in _DROPPED
             }
@@ -95,7 +93,7 @@ def _section(
 ) -> str:
     heading = f"## {number}. {display_url(item.url, chars=min(chars, MAX_DISPLAY_URL))}"
     if isinstance(item.outcome, ScraperError):
-        return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
+        return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, 500))}"
     assert piece is not None
     url_chars, fact_chars = min(chars, MAX_DISPLAY_URL), min(chars, MAX_FACT)
     full_url_chars = chars if chars > MAX_DISPLAY_URL else 0

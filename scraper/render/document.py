@@ -25,9 +25,6 @@ _UNITS = {"pptx": "slide", "odp": "slide"} | dict.fromkeys(("xlsx", "xls", "xlsb
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
 """Page numbers that are listed; further ones are only counted."""
-_MAX_HEADINGS = 300
-_MAX_ID = 512
-_MAX_METADATA = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +123,9 @@ def index_document_as_markdown(
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
-    facts = [f"Document: {clean_line(doc_id, _MAX_ID)}"]
+    facts = [f"Document: {clean_line(doc_id, 512)}"]
     if metadata:
-        facts.append(f"Metadata: {clean_line(json.dumps(dict(metadata), ensure_ascii=False), _MAX_METADATA)}")
+        facts.append(f"Metadata: {clean_line(json.dumps(dict(metadata), ensure_ascii=False), 1_000)}")
     body = "\n".join([*facts, "", piece.shown or "(no text)"])
     parts = ["\n".join([*head, mark_untrusted(body, region)])]
     if piece.next_start is not None:
@@ -140,7 +137,7 @@ def _outline_rows(document: Document) -> list[dict[str, Any]]:
     return [
         {"level": heading.level, "text": heading.text, "start": heading.start}
         | ({"page": page} if (page := page_at(document.markdown, heading.start)) else {})
-        for heading in document.outline[:_MAX_HEADINGS]
+        for heading in document.outline[:300]
     ]
 
 

@@ -19,7 +19,6 @@ from scraper.values.text import truncate
 
 _MAX_URL = 2_000
 _MAX_WARNING = 300
-_MAX_CELL = 300
 _HEADER_TOKENS = 150
 _SIGNED_NUMBER = re.compile(r"[+-][\d\s.,()/%€$£¥-]*")
 
@@ -119,7 +118,7 @@ def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], li
         for name, value in record.items():
             if isinstance(value, str):
                 is_url = name in ("url", "image") or value.startswith(("http://", "https://"))
-                row[name] = truncate(value, _MAX_URL if is_url else _MAX_CELL)
+                row[name] = truncate(value, _MAX_URL if is_url else 300)
         left -= token_estimate.estimate(compact_json(row))
         if left < 0:
             break

@@ -29,14 +29,12 @@ MAX_LENGTH = 100_000
 
 MAX_FACT = 300
 """Characters of a title, name or other fact."""
-_MAX_FULL_URL = 2_000
 _USUAL_URL = 200
 """Characters of a URL that are already part of the budget."""
 _MAX_WARNING = 300
 _DISCUSSION_SHARE = 0.2
 """Share of the budget for the list of posts in JSON; the page text contains the posts too."""
 _POST_HEADING = re.compile(r"#(\d{1,6})(?: ·|\Z)")
-_LISTS_SHARE = 0.5
 
 
 def as_markdown(
@@ -76,7 +74,7 @@ def as_json(
     `include` adds the lists of `LISTS` with these names. They take at most half of the budget, and the text takes the
     rest.
     """
-    lists, left_out = _lists(reading.document, include, int(budget * _LISTS_SHARE))
+    lists, left_out = _lists(reading.document, include, int(budget * 0.5))
     url_tokens = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(
         compact_json(lists)
     )
@@ -234,7 +232,7 @@ def untrusted_page(
     region: str,
     *,
     url_chars: int = MAX_DISPLAY_URL,
-    full_url_chars: int = _MAX_FULL_URL,
+    full_url_chars: int = 2_000,
     fact_chars: int = MAX_FACT,
 ) -> str:
     """Return the page's metadata and text in an untrusted region, because the site wrote both.
@@ -257,14 +255,15 @@ def untrusted_page(
     return mark_untrusted(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
 
 
-_MINUTES = (("total_time", "total"), ("prep_time", "preparation"), ("cook_time", "cooking"))
-
-
 def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str | None]:
     stated = {name: clean_fact(f"{value}", chars) or "" for name, value in facts.items()}
     rating = stated.get("rating", "")
     count = stated.get("rating_count")
-    times = [f"{stated[name]} minutes {label}" for name, label in _MINUTES if name in stated]
+    times = [
+        f"{stated[name]} minutes {label}"
+        for name, label in (("total_time", "total"), ("prep_time", "preparation"), ("cook_time", "cooking"))
+        if name in stated
+    ]
     return {
         "Price": " ".join(filter(None, (stated.get("price"), stated.get("currency")))),
         "Availability": stated.get("availability"),

@@ -20,9 +20,6 @@ from scraper.text.sanitize import clean_line
 _NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""
 _LANGUAGE = " The language of the page is `{language}`."
-_MAX_HEADINGS = 40
-_MAX_HEADING = 120
-_MAX_LANGUAGE = 20
 _OUTLINE_SHARE = 3
 """Divisor of the budget: without a match, the outline takes at most a third."""
 
@@ -96,8 +93,8 @@ def _build_text(page: PageExcerpts, reading: Reading, tokens: int, *, linked: bo
         return join_excerpts(page, linked=linked)
     lines: list[str] = []
     left = tokens // _OUTLINE_SHARE
-    for heading in reading.document.outline[:_MAX_HEADINGS]:
-        line = f"{'  ' * (heading.level - 1)}- {clean_line(heading.text, _MAX_HEADING)} (start={heading.start})"
+    for heading in reading.document.outline[:40]:
+        line = f"{'  ' * (heading.level - 1)}- {clean_line(heading.text, 120)} (start={heading.start})"
         left -= token_estimate.estimate(line) + 1
         if left < 0:
             break
@@ -112,7 +109,7 @@ def _explain_no_match(reading: Reading) -> str:
     """Return a sentence that no passage matches, with the language of the page if it is known."""
     document = reading.document
     # Documents declare no language.
-    language = clean_line(document.language or detect_language(document.text or document.markdown) or "", _MAX_LANGUAGE)
+    language = clean_line(document.language or detect_language(document.text or document.markdown) or "", 20)
     return _NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
 
 

@@ -31,10 +31,8 @@ _PAGE_FIELDS = ("start", "returned_chars", "total_chars", "next_start", "notice"
 
 _MAX_QUESTION = 500
 _MAX_URL = 2_000
-_MAX_ALSO = 5
 _MAX_TITLE = 200
 _MAX_SNIPPET = 240
-_MAX_HEADING = 160
 _MAX_HINT = 400
 _MAX_ERROR = 500
 _JSON_TOKENS = 40
@@ -195,7 +193,7 @@ def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str
         "score": result.score,
         "date": result.date.date().isoformat() if result.date else None,
         "read": was_read.get(result.url, False),
-        **drop_empty({"also": [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]}),
+        **drop_empty({"also": [clean_line(url, _MAX_URL) for url in result.also[:5]]}),
     }
 
 
@@ -277,7 +275,7 @@ def _fragment(reading: Reading, excerpt: Excerpt) -> str:
 
 
 def _heading(excerpt: Excerpt) -> str:
-    return clean_line(visible_line(excerpt.heading), _MAX_HEADING)
+    return clean_line(visible_line(excerpt.heading), 160)
 
 
 def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:

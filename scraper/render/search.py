@@ -24,10 +24,8 @@ _MAX_QUERY = 200
 _MAX_SOURCE = 80
 _MAX_FACT = 160
 _MAX_ALSO = 5
-_MAX_TOPIC = 300
 _INSTANT_SOURCE = "_Source: DuckDuckGo Instant Answer API_"
 
-_MAX_NOTE = 300
 _NO_CACHE = (
     "The cache cannot be searched: it is disabled, or its file or database cannot be used now. "
     "Use `search` or `fetch` instead."
@@ -111,7 +109,7 @@ def cache_hits_as_markdown(query: str, found: PageHits, *, region: str, now: dat
     summary = f"{count} cached page{'' if count == 1 else 's'}" if count else "No cached page"
     head = [f'{summary} for "{clean_line(query, _MAX_QUERY)}".']
     if found.note:
-        head.append(f"Note: {clean_line(found.note, _MAX_NOTE)}")
+        head.append(f"Note: {clean_line(found.note, 300)}")
     if not count:
         return "\n".join([*head, _NO_HITS])
     head.append("Continue with fetch, from the `start` of each page.")
@@ -218,7 +216,7 @@ def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
         if topic.group != group:
             group = topic.group
             yield f"\n#### {group}"
-        rest = f" - {clean_line(topic.text, _MAX_TOPIC)}" if topic.text else ""
+        rest = f" - {clean_line(topic.text, 300)}" if topic.text else ""
         yield f"- **{topic.title}**{rest}"
 
 

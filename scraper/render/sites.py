@@ -131,7 +131,6 @@ RankedPages = Sequence[tuple[SitePage, float]]
 _MAX_URL = 500
 _MAX_TITLE = 160
 _MAX_WARNING = 300
-_MAX_LEFT_OUT = 20
 _HEADER_TOKENS = 300
 """Tokens of the text before and after the list of pages of a map."""
 
@@ -198,7 +197,7 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
         if hidden := len(report.pages) - len(rows):
             body.append(f"{hidden:,} more pages are in the index.")
     if report.left_out:
-        body.append("\n".join(_left_out_lines(report.left_out[:_MAX_LEFT_OUT])))
+        body.append("\n".join(_left_out_lines(report.left_out[:20])))
     return "\n".join([*head, mark_untrusted("\n\n".join(body), region)])
 
 

@@ -17,9 +17,7 @@ _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 """Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""
 
 _FACTS = ("product", "recipe")
-_COMMON_FIELDS = ("value", "source", "confidence")
 _MAX_URL = 2_000
-_MAX_WARNING = 300
 _FACTS_SHARE = 0.5
 _XHR_SHARE = 0.3
 _HEADER_TOKENS = 150
@@ -79,7 +77,7 @@ def _size(short: TruncatedJson) -> int:
 
 
 def _notes(data: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
-    notes = [clean_line(warning, _MAX_WARNING) for warning in data.warnings]
+    notes = [clean_line(warning, 300) for warning in data.warnings]
     shortened = [name for name, short in blocks.items() if short.shortened]
     if shortened:
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
@@ -96,7 +94,11 @@ def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
     lines = [f"## {name} ({usual}, if not stated)"]
     for key, fact in facts.items():
         value = fact["value"]
-        more = [f"{extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS]
+        more = [
+            f"{extra} {_as_text(part)}"
+            for extra, part in fact.items()
+            if extra not in ("value", "source", "confidence")
+        ]
         notes = [*([] if evidence[key] == usual else [evidence[key]]), *more]
         note = f" ({', '.join(notes)})" if notes else ""
         if isinstance(value, list):

@@ -33,7 +33,6 @@ RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Path prefix of RFC 9728; the path of the endpoint follows."""
 MIN_TOKEN_CHARS = 16
 """Characters. A shorter token may be guessed: 16 random hexadecimal digits have 64 bits."""
-_OPEN_PATHS = frozenset({"/health", "/ready"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -271,7 +270,6 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _ENDPOINTS = ("/mcp", "/openai/mcp")
 _LEEWAY_S = 30
 """Seconds that the clocks of issuer and server may differ."""
-_MAX_TOKEN_CHARS = 8_192
 _MAX_SUBJECT_CHARS = 255
 """Characters. Maximum length of a subject in OpenID Connect."""
 
@@ -304,7 +302,7 @@ class OAuthResourceServer:
 
     def principal(self, token: str) -> str | None:
         """Return `oauth:` and the subject of a valid token, or None."""
-        if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
+        if token.count(".") != 2 or len(token) > 8_192:
             return None
         if _modified_at(self._file) != self._changed_at:
             # The old keys stay while the file is missing or incomplete.
@@ -396,7 +394,7 @@ def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) ->
         origins=settings.allowed_origins,
         keys=read_keys(settings.token, settings.tokens_file),
         allow_unauthenticated=settings.allow_unauthenticated,
-        open_paths=_OPEN_PATHS,
+        open_paths=frozenset({"/health", "/ready"}),
         issuer=issuer,
         public_url=settings.public_url and base_url(settings.public_url),
     )

@@ -104,7 +104,6 @@ class Health:
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"
-_OPENAI_PATH = "/openai/mcp"
 _MAX_SESSIONS = 2_000
 """Sessions, of 37 KiB each. With more, new clients are served without a session."""
 _SESSION_IDLE_S = 600.0
@@ -122,7 +121,7 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
     calls = make_dispatcher(service)
     servers = {_PATH: protocol.build_for(service, calls)}
     if service.openai_tools:
-        servers[_OPENAI_PATH] = protocol.build_openai(service, calls)
+        servers["/openai/mcp"] = protocol.build_openai(service, calls)
     health = Health(holder, calls, queue_limit=settings.queue_limit, version=service.version)
     names = [tool.name for tool in (*service.tools, *service.openai_tools)]
     metrics = Metrics(holder, calls, names, version=service.version)

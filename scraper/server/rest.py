@@ -108,9 +108,6 @@ def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> di
     return answer
 
 
-_MAX_DIGITS = 18
-_RETRY_AFTER_S = 5
-_ECHO_CHARS = 60
 _EVENT_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
@@ -143,7 +140,7 @@ class RestInterface:
         return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
 
     async def _reject(self, request: Request) -> Response:
-        name = clean_line(request.path_params["name"], _ECHO_CHARS)
+        name = clean_line(request.path_params["name"], 60)
         if any(tool.name == name for tool in self._tools):
             return _error(405, f"{name} writes: call it with POST.", {"Allow": "POST"})
         hint = suggest(name, (tool.name for tool in self._tools))
@@ -288,7 +285,7 @@ def _convert(text: str, kind: str | None) -> Any:
         return {"true": True, "false": False}.get(text, text)
     if kind == "integer":
         digits = text.removeprefix("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS else text
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else text
     if kind in {"number", "object"}:
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(text)
@@ -345,7 +342,7 @@ def _response(answer: ToolAnswer) -> Response:
 
 
 def _unavailable(error: MCPError) -> Response:
-    return _json({"error": error.error.message, "retryable": True}, 503, {"Retry-After": str(_RETRY_AFTER_S)})
+    return _json({"error": error.error.message, "retryable": True}, 503, {"Retry-After": "5"})
 
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -26,7 +26,6 @@ MAX_TASKS = 50
 MAX_RESULT_BYTES = 2_000_000
 """Bytes of a result as JSON: ten times the longest answer that a call can request."""
 _RECORD_LOG = "task:"
-_FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class TaskState:
     @property
     def is_final(self) -> bool:
         """Return True if the state cannot change anymore."""
-        return self.status in _FINAL
+        return self.status in {"completed", "failed", "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,6 @@ from scraper.values.types import BooleanValue, IntegerValue, ObjectValue, String
 if TYPE_CHECKING:
     from scraper.services import Services
 
-_MAX_HITS = 100
-_MAX_MIN_LENGTH = 100
 
 _Work = Callable[["Services", dict[str, Any], model.ToolCall], Awaitable[dict[str, Any]]]
 
@@ -39,7 +37,7 @@ def search_index_tool(settings: Settings) -> model.Tool:
     """Return `search_index`: find documents of a named index."""
     parameters = model.Parameters(
         model.Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
-        model.Parameter("k", IntegerValue(1, _MAX_HITS), "Results to return.", default=10),
+        model.Parameter("k", IntegerValue(1, 100), "Results to return.", default=10),
         _INDEX_NAME,
     )
     return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
@@ -70,7 +68,7 @@ def search_create_index_tool(settings: Settings) -> model.Tool:
     """Return `search_create_index`: create a named index."""
     tokenizer = model.ParametersValue(
         model.Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
-        model.Parameter("min_length", IntegerValue(1, _MAX_MIN_LENGTH), "Drop shorter words.", default=2),
+        model.Parameter("min_length", IntegerValue(1, 100), "Drop shorter words.", default=2),
     )
     parameters = model.Parameters(
         model.Parameter("index_name", StringValue(), "Letters, digits, - and _.", required=True),

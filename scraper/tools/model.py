@@ -122,8 +122,6 @@ _TYPO_SIMILARITY = 0.75
 _MAX_FOREIGN = 20
 """Arguments of a call that are compared with the parameters, which takes 0.2 ms each."""
 _NAME_PARTS = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-_HOUR_S = 3_600.0
-_MAX_AGE_HOURS = 87_600
 _DEFAULT_ANSWER_TOKENS = Settings().max_answer_tokens
 
 
@@ -261,13 +259,13 @@ MIN_TOKENS, MAX_TOKENS = 100, 8_000
 def max_age_parameter(about: str, settings: Settings) -> Parameter:
     """Return the parameter for the maximum age of a cached copy, with the operator's default in its description."""
     description = f"{about} Default: {settings.cache_ttl_h:g}."
-    return Parameter("max_age_hours", NumberValue(0, _MAX_AGE_HOURS), description)
+    return Parameter("max_age_hours", NumberValue(0, 87_600), description)
 
 
 def max_age_s(arguments: Mapping[str, Any]) -> float | None:
     """Return the requested maximum age in seconds, or None for the operator's default."""
     hours: float | None = arguments["max_age_hours"]
-    return None if hours is None else hours * _HOUR_S
+    return None if hours is None else hours * 3_600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, Inte
 if TYPE_CHECKING:
     from scraper.services import Services
 
-_MAX_START = 100_000_000
 
 _MAX_OFFSET = 2**53
 """Largest integer that JSON of every client transfers exactly. An offset beyond the text means its end."""
@@ -38,29 +37,20 @@ _MAX_PAGES = 1_000
 """Pages that one call can select."""
 _MAX_PAGES_CHARS = 10_000
 """Characters of a page selection. Listing every other page of the largest selection needs half of that."""
-_MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
 URL = model.Parameter("url", StringValue(), "http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
-_DEFAULT_TOKENS = 1_000
 _MIN_SELECTED = 120
 """Minimum tokens of the passages selected from each page; for a smaller budget, the best passage is cut."""
 _QUOTE_LINK_TOKENS = 20
 """Tokens of the link of a passage in Markdown."""
-_MAX_QUESTION_CHARS = 2_000
-_MAX_HEADING_URL = 200
-_QUESTION = model.Parameter(
-    "question", StringValue(_MAX_QUESTION_CHARS), "Only the passages that answer it; | separates wordings."
-)
+_QUESTION = model.Parameter("question", StringValue(2_000), "Only the passages that answer it; | separates wordings.")
 _TOKENS = model.Parameter("tokens", IntegerValue(model.MIN_TOKENS, model.MAX_TOKENS), "Their budget. Default: 1000.")
 _SELECTOR = StringValue(1_000)
 _ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
-
-
-_PART = ("wait_for", "select", "exclude")
 
 
 class _IncludeValue(CommaListValue):
@@ -78,7 +68,7 @@ def fetch_tool(settings: Settings) -> model.Tool:
         model.Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
         model.max_age_parameter("Maximum age of a cached page; 0: new read.", settings),
         replace(model.FORMAT, kind=ChoiceValue(FORMATS)),
-        model.Parameter("start", IntegerValue(0, _MAX_START), "First character to return.", default=0),
+        model.Parameter("start", IntegerValue(0, 100_000_000), "First character to return.", default=0),
         model.Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
         model.Parameter(
             "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
@@ -127,7 +117,7 @@ def read_doc_tool(settings: Settings) -> model.Tool:
         model.FORMAT,
         model.Parameter("pages", StringValue(_MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
         model.Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
-        model.Parameter("password", StringValue(_MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
+        model.Parameter("password", StringValue(1_000), "Of an encrypted PDF."),
         _ALSO_QUESTION,
         _TOKENS,
     )
@@ -146,7 +136,9 @@ def _check_fetch(arguments: Any) -> None:
     parse_target(arguments["url"])
     if arguments["wait_for"] and arguments["render"] == "http":
         raise InvalidArgumentError('wait_for needs scripts: leave out render="http".', target="wait_for")
-    if arguments["profile"] and (part := next((name for name in _PART if arguments[name]), None)):
+    if arguments["profile"] and (
+        part := next((name for name in ("wait_for", "select", "exclude") if arguments[name]), None)
+    ):
         raise InvalidArgumentError(f"profile and {part} exclude each other: leave one of them out.", target=part)
     _check_question(arguments)
 
@@ -168,7 +160,7 @@ async def _select_quotes(
     arguments: dict[str, Any],
     call: model.ToolCall,
 ) -> tuple[tuple[PageExcerpts, ...], int]:
-    tokens = arguments["tokens"] or _DEFAULT_TOKENS
+    tokens = arguments["tokens"] or 1_000
     pages = await add_excerpts(
         services.workers,
         outcomes,
@@ -255,7 +247,7 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: mode
             return model.json_answer(rows, failures=failures, is_empty=is_empty)
         region, now, sections = model.new_region(), datetime.now(UTC), []
         for number, page in enumerate(pages, start=1):
-            title = f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}"
+            title = f"## {number}. {clean_line(page.url, 200)}"
             sections.append(render_quotes.page_as_markdown(page, tokens=share, region=region, now=now, title=title))
         return model.ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":

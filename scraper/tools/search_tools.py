@@ -37,9 +37,7 @@ _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
 """Reasons that mean that an engine blocks requests, and those that mean that the network failed."""
 _WEB_SEARCH_ENGINE = "duckduckgo"
-_MAX_WEB_RESULTS = 30
 
-_MAX_CACHE_HITS = 50
 MAX_CACHE_QUERY_CHARS = 2_000
 
 _KEYWORDS = model.Parameter("query", StringValue(), "検索キーワード", required=True)
@@ -75,9 +73,7 @@ def web_search_tool(settings: Settings) -> model.Tool:
     """Return `web_search`: search DuckDuckGo only."""
     parameters = model.Parameters(
         _KEYWORDS,
-        model.Parameter(
-            "max_results", IntegerValue(1, _MAX_WEB_RESULTS), "返却する検索結果の最大数（デフォルト: 10）", default=10
-        ),
+        model.Parameter("max_results", IntegerValue(1, 30), "返却する検索結果の最大数（デフォルト: 10）", default=10),
     )
     return model.make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)
 
@@ -96,7 +92,7 @@ def cache_search_tool(settings: Settings) -> model.Tool:
             'All words must occur; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        model.Parameter("limit", IntegerValue(1, _MAX_CACHE_HITS), "Pages to return.", default=10),
+        model.Parameter("limit", IntegerValue(1, 50), "Pages to return.", default=10),
         model.FORMAT,
     )
     return model.make_tool(
@@ -189,9 +185,7 @@ async def _search_cache(services: Services, arguments: dict[str, Any], call: mod
     return model.ToolAnswer(text, is_error=not found.usable)
 
 
-_MAX_RESULTS = 10
 _TITLE_CHARS = 300
-_WEB = ("http://", "https://")
 
 
 def openai_tools() -> tuple[model.Tool, model.Tool]:
@@ -209,9 +203,7 @@ def openai_tools() -> tuple[model.Tool, model.Tool]:
 async def _search_for_connector(
     services: Services, arguments: dict[str, Any], call: model.ToolCall
 ) -> model.ToolAnswer:
-    request = SearchRequest(
-        arguments["query"], max_results=_MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
-    )
+    request = SearchRequest(arguments["query"], max_results=10, principal=call.principal, deadline_s=call.deadline_s)
     answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
         reasons = ", ".join(f"{name} {REASON_TEXTS.get(why, 'failed')}" for name, why in answer.errors.items())
@@ -224,7 +216,7 @@ async def _search_for_connector(
     results = [
         {"id": result.url, "title": clean_line(result.title, _TITLE_CHARS) or result.url, "url": result.url}
         for result in answer.results
-        if result.url.startswith(_WEB)
+        if result.url.startswith(("http://", "https://"))
     ]
     return model.ToolAnswer(compact_json({"results": results}))
 
@@ -257,9 +249,6 @@ def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
         "notice": UNTRUSTED_NOTICE,
     }
     return {name: value for name, value in facts.items() if value}
-
-
-_MAX_QUESTION_CHARS = 2_000
 
 
 class _ComparedUrls(StringListValue):
@@ -295,7 +284,7 @@ def research_tool(settings: Settings) -> model.Tool:
 def compare_tool(settings: Settings) -> model.Tool:
     """Return `find_excerpts_of_pages`: excerpts of several pages for one question."""
     parameters = model.Parameters(
-        model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to compare.", required=True),
+        model.Parameter("question", StringValue(2_000), "What to compare.", required=True),
         model.Parameter(
             "urls",
             _ComparedUrls(research.MAX_COMPARED_URLS),

@@ -23,13 +23,7 @@ from scraper.values.types import CustomValue, IntegerValue, StringListValue, Str
 if TYPE_CHECKING:
     from scraper.services import Services
 
-_MAX_PAGES = 500
-_MAX_START = 100_000
 _MAX_QUESTION_CHARS = 2_000
-_MAX_VISITS = 1_000
-_MAX_CHANGE_URLS = 20
-_MAX_PATTERNS = 20
-_MAX_CRAWL_ID_CHARS = 64
 _LINES_TOKENS = 2_000
 """Tokens of the pages or passages in an answer of `crawl`. `search_index` finds further ones."""
 
@@ -39,8 +33,8 @@ def map_tool(settings: Settings) -> model.Tool:
     parameters = model.Parameters(
         model.Parameter("url", StringValue(), "Site or folder.", required=True),
         model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        model.Parameter("limit", IntegerValue(1, _MAX_PAGES), "Pages to list.", default=50, old_name="max_pages"),
-        model.Parameter("start", IntegerValue(0, _MAX_START), "First page to list.", default=0),
+        model.Parameter("limit", IntegerValue(1, 500), "Pages to list.", default=50, old_name="max_pages"),
+        model.Parameter("start", IntegerValue(0, 100_000), "First page to list.", default=0),
         model.FORMAT,
     )
     return model.make_tool(
@@ -55,12 +49,12 @@ def map_tool(settings: Settings) -> model.Tool:
 
 def crawl_tool(settings: Settings) -> model.Tool:
     """Return `crawl`: read the pages of a site, some in each call."""
-    patterns = StringListValue(_MAX_PATTERNS)
+    patterns = StringListValue(20)
     parameters = model.Parameters(
         model.Parameter("url", StringValue(), "Site or folder."),
-        model.Parameter("crawl", StringValue(_MAX_CRAWL_ID_CHARS), "ID to continue."),
+        model.Parameter("crawl", StringValue(64), "ID to continue."),
         model.Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        model.Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Pages to read.", default=30),
+        model.Parameter("max_pages", IntegerValue(1, 1_000), "Pages to read.", default=30),
         model.Parameter("include_paths", patterns, "Only paths like /docs/*.", old_name="include"),
         model.Parameter("exclude_paths", patterns, "Not these paths.", old_name="exclude"),
         model.FORMAT,
@@ -112,7 +106,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: model.Tool
 def changes_tool(settings: Settings) -> model.Tool:
     """Return `changes`: compare pages with their earlier versions."""
     parameters = model.Parameters(
-        model.Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "http(s) URLs.", required=True),
+        model.Parameter("urls", StringListValue(20), "http(s) URLs.", required=True),
         model.Parameter(
             "since", CustomValue("a date like 2026-05-31", _parse_since, ""), "Compare with that day, like 2026-05-31."
         ),

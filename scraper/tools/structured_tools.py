@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _MAX_PAGES = 10
 _MAX_VALUE = 2_000
-_MAX_HINT = 500
 _MAX_NAMED = 10
 """Ignored keywords that a warning names."""
 _SCHEMA_KEYWORDS = frozenset("$id $schema additionalProperties description required title type".split())
@@ -151,7 +150,7 @@ def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
         text = hint.get("description", "") if isinstance(hint, dict) else hint or ""
         if not isinstance(text, str) or not name.strip():
             raise InvalidArgumentError(f'fields: {name[:40]} must have a text as hint, or "".', target="fields")
-        hints[name] = text[:_MAX_HINT]
+        hints[name] = text[:500]
     return hints
 
 

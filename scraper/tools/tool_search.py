@@ -99,7 +99,6 @@ ITEMS_PER_PAGE = 10
 MAX_DEPTH = 1_000
 """Items that paging can reach; a better query finds further ones."""
 MAX_QUERY_CHARS = 2_000
-_SNIPPET_CHARS = 300
 _REFUSED = "Not offered here: the operator adds it with SEARCH_MCP_TOOLSETS=default,acting."
 
 
@@ -161,7 +160,7 @@ def _resources_text(items: Sequence[CachedResource], start: int) -> str:
     rows = []
     for item in items:
         title = f"{item.title}\n" if item.title else ""
-        rows.append(f"- {title}<{item.uri}> {item.about}\n{clean_line(item.snippet, _SNIPPET_CHARS)}".rstrip())
+        rows.append(f"- {title}<{item.uri}> {item.about}\n{clean_line(item.snippet, 300)}".rstrip())
     return mark_untrusted("\n\n".join(rows), new_region())
 
 

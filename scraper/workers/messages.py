@@ -62,8 +62,6 @@ _TRUSTED_PREFIXES = (
 )
 """Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the server."""
 
-_TRACEBACK_CHARS = 4_000
-
 
 def pack_frame(payload: bytes) -> bytes:
     """Return the payload with its length before it."""
@@ -93,7 +91,7 @@ def pack_answer(outcome: int, value: Any, is_last: bool) -> bytes:
 
 def format_traceback(error: BaseException) -> str:
     """Return the end of an error's traceback; it is logged and never shown to users."""
-    return "".join(traceback.format_exception(error))[-_TRACEBACK_CHARS:]
+    return "".join(traceback.format_exception(error))[-4_000:]
 
 
 def load_answer(payload: bytes) -> Any:

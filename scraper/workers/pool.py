@@ -13,7 +13,6 @@ from scraper.errors import format_error
 from scraper.workers.messages import NoWorkerError, WorkerDiedError, WorkerTimeoutError, dump_message
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
-_MAX_WORKERS = 4
 _MEMORY_BYTES = 1 << 30
 """Maximum bytes of the address space of a worker, and maximum bytes of an answer."""
 _START_LIMIT_S = 30.0
@@ -79,7 +78,7 @@ class WorkerPool:
         """Configure the pool; by default one worker per CPU, at most 4. If `is_lazy`, the first call starts them."""
         self.queued = 0
         """Calls that have no worker yet."""
-        self.count = count or min(_MAX_WORKERS, os.cpu_count() or 1)
+        self.count = count or min(4, os.cpu_count() or 1)
         self._preload = preload
         self._fork_server: ForkServerClient | None = None
         self._workers: set[Worker] = set()

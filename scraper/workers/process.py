@@ -28,7 +28,6 @@ threads would only wait for each other, and threads do not survive a fork."""
 _CHUNK_BYTES = 1 << 16
 _BUFFER_BYTES = 1 << 20
 """Bytes of a socket's send buffer. A whole page fits, so that each side wakes only once."""
-_EXIT_LIMIT_S = 2.0
 _EXIT_POLL_S = 0.02
 """Seconds between two checks whether a process has ended, on systems that do not report it."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -227,7 +226,7 @@ class ForkServerClient:
         """End the fork server and all its workers."""
         self.release()
         try:
-            async with asyncio.timeout(_EXIT_LIMIT_S):
+            async with asyncio.timeout(2.0):
                 await wait_for_exit(self._process)
         except TimeoutError:
             self._process.kill()

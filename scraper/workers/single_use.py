@@ -28,7 +28,6 @@ _PRELOAD = ("scraper.documents.confined_job:warm_up",)
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Environment that limits threads: each thread of a native reader would map 64 MB of addresses of its own."""
 
-_EXIT_LIMIT_S = 5.0
 _READY_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a fifth of a second."""
 _WARM_IDLE_S = 600.0
@@ -206,7 +205,7 @@ class _SingleUseProcess(Channel):
         self._kill()
         self.close()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_EXIT_LIMIT_S):
+            async with asyncio.timeout(5.0):
                 await asyncio.shield(self._exit)
 
     async def _receive(self, max_bytes: int) -> bytes:

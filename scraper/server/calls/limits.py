@@ -21,7 +21,6 @@ _INITIAL_DURATION_S = 2.0
 """Seconds. Assumed duration of a call before any has ended."""
 _SMOOTHING = 0.1
 """Weight of the last call in the average duration."""
-_MAX_RETRY_AFTER_S = 60
 
 
 BURST = 60
@@ -137,7 +136,7 @@ class CallLimiter:
         ages = (now - start for start in self._starts.values())
         remaining = (self._average_s - age if age < self._average_s else age for age in ages)
         ends = heapq.nsmallest(self._calls.total - self._calls.limit + 1, remaining)
-        return min(_MAX_RETRY_AFTER_S, max(1, math.ceil(ends[-1]))) if ends else 1
+        return min(60, max(1, math.ceil(ends[-1]))) if ends else 1
 
     async def _check_rate(self, principal: str) -> None:
         if not self._per_minute:

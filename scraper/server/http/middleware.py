@@ -112,18 +112,13 @@ async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
     return RequestBody(parts, receive)
 
 
-_METHODS = ("GET", "POST", "DELETE")
 _REQUEST_HEADERS = (
     "Accept Authorization Content-Type Last-Event-ID MCP-Protocol-Version Mcp-Method Mcp-Name Mcp-Session-Id"
 ).split()
 """Headers that pages of listed origins may send; clients of old and new protocol versions need them."""
-_RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
-_PREFLIGHT_CACHE_S = 600
 _ANONYMOUS = "search_mcp.anonymous"
 _READER = "/r/"
 """Prefix of paths that end in the URL of a page, which is passed on as it is."""
-_FORWARDED_PREFIX = "x-forwarded-prefix"
-_METRICS = "/metrics"
 _LOG = logging.getLogger("scraper.server")
 
 
@@ -148,10 +143,10 @@ class AccessMiddleware:
             self._inner = CORSMiddleware(
                 self._inner,
                 allow_origins=sorted(rules.origins),
-                allow_methods=_METHODS,
+                allow_methods=("GET", "POST", "DELETE"),
                 allow_headers=_REQUEST_HEADERS,
-                expose_headers=_RESPONSE_HEADERS,
-                max_age=_PREFLIGHT_CACHE_S,
+                expose_headers=("Mcp-Session-Id", "Retry-After", "WWW-Authenticate"),
+                max_age=600,
             )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,7 +158,7 @@ class AccessMiddleware:
         await (error or self._inner)(scope, receive, send)
 
     def _set_local_path(self, scope: Scope) -> None:
-        forwarded = Headers(scope=scope).get(_FORWARDED_PREFIX, "").partition(",")[0].strip().rstrip("/")
+        forwarded = Headers(scope=scope).get("x-forwarded-prefix", "").partition(",")[0].strip().rstrip("/")
         for prefix in (self._rules.prefix, forwarded):
             if prefix and scope["path"].startswith(prefix + "/"):
                 scope["path"] = scope["path"].removeprefix(prefix)
@@ -195,7 +190,7 @@ class AccessMiddleware:
         if scope["path"] in self._rules.open_paths:
             scope[_ANONYMOUS] = not requires_token
             return True
-        return requires_token and scope["path"] == _METRICS
+        return requires_token and scope["path"] == "/metrics"
 
     def _check_token(self, scope: Scope) -> Response | None:
         if not self._rules.requires_token:

@@ -20,7 +20,6 @@ from scraper.server.access import ServerStartError
 from scraper.server.http.connection_limits import ConnectionTable, LimitedHttpProtocol
 from scraper.server.lifecycle import LAST_BYTES_S
 
-_BACKLOG = 2048
 _NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 """Errors of addresses that this machine lacks: `localhost` has an IPv6 address even if IPv6 is disabled."""
 _ATTACH_FILTER = 26
@@ -82,7 +81,7 @@ def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socke
         if family == socket.AF_INET6:
             opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         opened.bind((address, port))
-        opened.listen(_BACKLOG)
+        opened.listen(2048)
     except OSError:
         opened.close()
         raise
@@ -101,7 +100,6 @@ _KEEP_ALIVE_S = 75
 """Seconds. Longer than clients keep an idle connection, so that no request arrives while it is being closed."""
 _ACCEPT_ITERATIONS = 5
 """Iterations of the event loop to accept waiting connections: one polls, one accepts, one creates protocols."""
-_POLL_S = 0.02
 _FLUSH_S = 0.7
 """Seconds to send the last response to a distant client: 100 kB at one megabit per second."""
 
@@ -140,7 +138,7 @@ class GracefulServer(uvicorn.Server):
             async with asyncio.timeout(limit_s):
                 connections = self.server_state.connections
                 while any(getattr(one, "cycle", True) is None for one in connections):  # noqa: ASYNC110 - no event
-                    await asyncio.sleep(_POLL_S)
+                    await asyncio.sleep(0.02)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -52,9 +52,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_RENDER = frozenset({"auto", "http", "browser"})
 _MAX_BODY = 16_384
-_STATUS_S = 2.0
 
 
 class Playground:
@@ -90,7 +88,7 @@ class Playground:
             }
             status["cache"] = None
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_STATUS_S):
+                async with asyncio.timeout(2.0):
                     stats = await services.pages.stats()
                 status["cache"] = {name: getattr(stats, name) for name in ("pages", "bytes", "hits", "misses")}
         return JSONResponse(status, headers=_HEADERS)
@@ -138,7 +136,7 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     body = await read_body(request.receive, _MAX_BODY)
     fields = body.message() if body.size_bytes <= _MAX_BODY else {}
     url, render = fields.get("url"), fields.get("render", "auto")
-    return (url, render) if isinstance(url, str) and render in _RENDER else None
+    return (url, render) if isinstance(url, str) and render in {"auto", "http", "browser"} else None
 
 
 def _error(status: int, message: str) -> Response:

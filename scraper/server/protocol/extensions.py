@@ -52,7 +52,6 @@ Work = Callable[[ToolCaller], Awaitable[types.CallToolResult]]
 _SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}}
 """The person accepts or declines; there is nothing to fill in."""
 _QUESTION = "consent"
-_KEY_BYTES = 16
 
 
 @dataclass(eq=False)
@@ -119,7 +118,7 @@ class Elicitation:
             raise
         if call.task.done():
             return call.task.result()
-        key = secrets.token_hex(_KEY_BYTES)
+        key = secrets.token_hex(16)
 
         def forget(task: asyncio.Task[types.CallToolResult]) -> None:
             """Drop a call that ended without an answer."""
@@ -150,14 +149,12 @@ T = TypeVar("T")
 _EXTENSION = "io.modelcontextprotocol/tasks"
 _TASK_TOOLS = frozenset({"crawl", "research", "fetch_batch"})
 """Tools that may take longer than a client waits for an answer."""
-_POLL_INTERVAL_MS = 1_000
-_MAX_ID_CHARS = 100
 
 
 class TaskParams(types.RequestParams):
     """Parameters of `tasks/get` and `tasks/cancel`."""
 
-    task_id: str = Field(alias="taskId", max_length=_MAX_ID_CHARS)
+    task_id: str = Field(alias="taskId", max_length=100)
 
 
 class _TaskUpdateParams(TaskParams):
@@ -275,7 +272,7 @@ def _describe(state: TaskState) -> dict[str, Any]:
         "createdAt": created_at,
         "lastUpdatedAt": updated_at,
         "ttlMs": TTL_S * 1_000,
-        "pollIntervalMs": _POLL_INTERVAL_MS,
+        "pollIntervalMs": 1_000,
         **({"statusMessage": state.message} if state.message else {}),
     }
 

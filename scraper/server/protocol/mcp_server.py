@@ -38,12 +38,10 @@ _CACHE_HINTS: Mapping[Any, CacheHint] = {
 }
 _NOT_FOUND = -32002
 """Error code of protocol versions before 2026-07-28; later ones use INVALID_PARAMS."""
-_PAGE_ITEMS = 50
 _HEADER = "x-mcp-header"
 """Key of a parameter that clients repeat as a request header for proxies."""
 _TASK_LIMIT_S = 600.0
 """Seconds for a call that runs as a task."""
-_HANDSHAKE = frozenset({"initialize", "server/discover", "ping"})
 
 
 def build(
@@ -131,7 +129,7 @@ def _server(
 
     async def detect_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
         # A request after the handshake proves that its response has arrived.
-        if ctx.method not in _HANDSHAKE:
+        if ctx.method not in {"initialize", "server/discover", "ping"}:
             on_handshake()
         return await call_next(ctx)
 
@@ -196,7 +194,7 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
         caller, cursor = caller_of(context), params.cursor
 
         async def work(app: Services) -> cached_resources.ResourcePage:
-            return await cached_resources.list_resources(app, caller.principal, cursor, _PAGE_ITEMS)
+            return await cached_resources.list_resources(app, caller.principal, cursor, 50)
 
         try:
             page = await calls.query(context.method, caller, work)

@@ -112,9 +112,6 @@ def to_sdk_resource(item: CachedResource) -> types.Resource:
 
 Context = ServerRequestContext[Any, Any]
 
-_AREAS = ("tools", "prompts", "resources")
-_HANDSHAKES = frozenset({"initialize", "server/discover"})
-_DIGEST_BYTES = 9
 _NO_CACHE: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
 """The contract requires that clients do not cache search results."""
 
@@ -178,10 +175,14 @@ def declare(server: Server[Any], strict_clients: Sequence[str]) -> None:
 
     async def add_capability(ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
-        if ctx.method not in _HANDSHAKES or not isinstance(result, dict) or _is_strict(ctx, strict_clients):
+        if (
+            ctx.method not in {"initialize", "server/discover"}
+            or not isinstance(result, dict)
+            or _is_strict(ctx, strict_clients)
+        ):
             return result
         capabilities = dict(result["capabilities"])
-        for area in _AREAS:
+        for area in ("tools", "prompts", "resources"):
             if area in capabilities:
                 capabilities[area] = {**capabilities[area], "search": True}
         return {**result, "capabilities": capabilities}
@@ -234,4 +235,4 @@ def _parse_cursor(cursor: object, query: str) -> int:
 
 def _digest(query: str) -> str:
     full = hashlib.sha256(query.encode("utf-8", "replace")).digest()
-    return base64.urlsafe_b64encode(full[:_DIGEST_BYTES]).decode()
+    return base64.urlsafe_b64encode(full[:9]).decode()

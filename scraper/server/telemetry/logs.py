@@ -20,7 +20,6 @@ _REPEATED = {
     "Invalid HTTP request received.": "invalid HTTP requests are being rejected",
 }
 """Messages of asyncio and uvicorn that clients can cause without limit, with their replacements."""
-_REPEAT_S = 60.0
 
 
 class TextFormatter(logging.Formatter):
@@ -74,7 +73,7 @@ class RepeatFilter(logging.Filter):
         now = time.monotonic()
         if now < self._next_s.get(known, 0):
             return False
-        self._next_s[known] = now + _REPEAT_S
+        self._next_s[known] = now + 60.0
         record.msg, record.args, record.exc_info = _REPEATED[known], (), None
         return True
 

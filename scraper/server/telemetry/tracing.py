@@ -19,9 +19,6 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 from scraper.server.telemetry.logs import attach_handler
 
-_EVENTS = frozenset({"visit", "engine"})
-_SUCCESS = frozenset({"ok", "-"})
-
 
 class _SpanLogHandler(logging.Handler):
     def __init__(self, tracer: trace.Tracer) -> None:
@@ -30,14 +27,14 @@ class _SpanLogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Create the span of one event below the current span, which is that of the tool call."""
-        if record.msg in _EVENTS:
+        if record.msg in {"visit", "engine"}:
             fields: Mapping[str, Any] = getattr(record, "fields", {})
             end = time.time_ns()
             start = end - round(fields.get("total_ms", fields.get("ms", 0)) * 1_000_000)
             span = self._tracer.start_span(str(record.msg), start_time=start)
             span.set_attributes({f"search_mcp.{name}": value for name, value in fields.items()})
             outcome = str(fields.get("outcome", fields.get("error", "-")))
-            if outcome not in _SUCCESS:
+            if outcome not in {"ok", "-"}:
                 span.set_attribute("error.type", outcome)
                 span.set_status(trace.StatusCode.ERROR)
             span.end(end)

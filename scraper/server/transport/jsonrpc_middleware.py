@@ -37,7 +37,6 @@ BATCH_PROTOCOL_VERSION = "2025-03-26"
 """The only protocol revision with batches."""
 INVALID_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
 _TOO_LONG = f"Invalid request: the message has more than {MESSAGE_BYTES:,} bytes."
-_BYTE_ORDER_MARK = "\ufeff"
 _ID = r'"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")'
 _MEMBER = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _ID_AT_AN_END = re.compile(rf"^\s*\{{\s*(?:{_MEMBER}\s*,\s*)*{_ID}|{_ID}(?:\s*,\s*{_MEMBER})*\s*\}}\s*$")
@@ -60,7 +59,7 @@ class JsonRpcValidator:
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield valid messages, one per line."""
         async for line in self._lines:
-            line = replace_lone_surrogates(line.removeprefix(_BYTE_ORDER_MARK).encode("utf-8", "replace")).decode()
+            line = replace_lone_surrogates(line.removeprefix("\ufeff").encode("utf-8", "replace")).decode()
             for one in _split_batch(line) if self._accepts_batches else (line,):
                 fault = self._fault(one) if one.strip() else None
                 if fault is not None:
@@ -136,7 +135,6 @@ see a response, before its end."""
 _NEW_WORK = frozenset({"initialize", "tools/call"})
 """Methods that another server can serve as well. The others are answered until the end: a client lists the tools before
 it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
-_RETRY_AFTER_S = 5
 _JSON = b"application/json"
 _STREAM = b"text/event-stream"
 _STREAM_RANGES = frozenset({_STREAM, b"text/*", b"*/*"})
@@ -318,4 +316,4 @@ def _reject(text: str, request_id: str | int | None = None, status: int = 400) -
 def _reject_new_work(request_id: Any) -> Response:
     why = ShuttingDownError().error
     error = _make_error(request_id if isinstance(request_id, str | int) else None, why.message, why.code)
-    return JSONResponse(error.model_dump(by_alias=True, exclude_unset=True), 503, {"Retry-After": str(_RETRY_AFTER_S)})
+    return JSONResponse(error.model_dump(by_alias=True, exclude_unset=True), 503, {"Retry-After": "5"})

@@ -32,17 +32,13 @@ _PING_INTERVAL_S = 15.0
 _SESSION = "mcp-session-id"
 _VERSION_HEADER = b"mcp-protocol-version"
 _VERSIONS = frozenset(version.encode() for version in MODERN_PROTOCOL_VERSIONS)
-_METHOD = b"mcp-method"
-_CALL = b"tools/call"
 _STREAM = b"text/event-stream"
-_PROGRESS = b"progressToken"
 _STREAM_HEADERS = (
     (b"content-type", _STREAM),
     (b"cache-control", b"no-cache, no-transform"),
     (b"connection", b"keep-alive"),
     (b"x-accel-buffering", b"no"),
 )
-_PING = b": ping\r\n\r\n"
 
 
 class JsonFastPath:
@@ -77,7 +73,7 @@ class JsonFastPath:
             await self._fallback(scope, receive, send)
             return
         body = await read_body(receive, self._body_limit_bytes)
-        if accepts_streams and (body.is_cut or body.mentions(_PROGRESS)):
+        if accepts_streams and (body.is_cut or body.mentions(b"progressToken")):
             await self._fallback(scope, body.receive, send)
             return
         response = _Response(send)
@@ -134,7 +130,7 @@ class _Response:
                 # A new list, because outer layers append to it.
                 headers = list(_STREAM_HEADERS)
                 await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._send({"type": "http.response.body", "body": _PING, "more_body": True})
+            await self._send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
 
 
 def _is_suitable_call(scope: Scope) -> bool:
@@ -142,7 +138,7 @@ def _is_suitable_call(scope: Scope) -> bool:
     headers = dict(reversed(scope["headers"]))
     return (
         scope["method"] == "POST"
-        and headers.get(_METHOD) == _CALL
+        and headers.get(b"mcp-method") == b"tools/call"
         and headers.get(_VERSION_HEADER) in _VERSIONS
         and _SESSION.encode() not in headers
     )
@@ -150,7 +146,6 @@ def _is_suitable_call(scope: Scope) -> bool:
 
 _MAX_ENDED_SESSIONS = 10_000
 """Ids, of 32 characters, of sessions that clients ended; they must stay 404."""
-_CANCELLED = "notifications/cancelled"
 _ENDED_ERRORS = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 """Exceptions that the SDK raises for a message to an ended session."""
 
@@ -198,7 +193,7 @@ class SessionRecovery:
         """Serve a request of an unknown session without a session; a later message can still cancel it."""
         body = await read_body(receive, self._stateless.max_request_body_size)
         message = body.message()
-        if message.get("method") == _CANCELLED:
+        if message.get("method") == "notifications/cancelled":
             params = message.get("params")
             canceled = params.get("requestId") if isinstance(params, dict) else None
             # As if its client had disconnected.

@@ -29,7 +29,6 @@ from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, 
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.transport.jsonrpc_middleware import JsonRpcValidator
 
-_CHUNK_BYTES = 64 * 1024
 _END_BYTES = 1_024
 """Bytes of the end of a message that is too long, beyond `MESSAGE_BYTES` of its beginning. Either may hold its id."""
 
@@ -84,7 +83,7 @@ class StdinReader:
         if self.released.is_set():
             return b""
         try:
-            return os.read(self._descriptor, _CHUNK_BYTES)
+            return os.read(self._descriptor, 65_536)
         except OSError:  # the terminal of an interactive client was closed
             return b""
 
@@ -115,7 +114,6 @@ _LOG = logging.getLogger(__name__)
 
 _LAST_BYTES_S = LAST_BYTES_S
 """Seconds that a client has to read its last response at shutdown."""
-_POLL_S = 0.05
 
 
 async def serve_connection(service: ServerContext, descriptor: int) -> bool:
@@ -174,7 +172,7 @@ async def _wait_until_unread(descriptor: int) -> None:
     poll = select.poll()
     poll.register(descriptor, 0)  # errors and hang-ups are always reported
     while not poll.poll(0):  # noqa: ASYNC110 - the event loop reports no hang-up of an idle output
-        await asyncio.sleep(_POLL_S)
+        await asyncio.sleep(0.05)
 
 
 async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
