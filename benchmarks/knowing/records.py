@@ -20,8 +20,7 @@ from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.record_columns import read_rows
-from scraper.facts.fields.record_list_rating import RecordList
-from scraper.facts.fields.record_lists import find_lists
+from scraper.facts.fields.record_lists import RecordList, find_lists
 from scraper.facts.fields.text_leaves import ElementTexts
 from scraper.html.page import page_tree
 from scraper.text.sanitize import name_key

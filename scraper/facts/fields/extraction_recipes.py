@@ -11,10 +11,9 @@ from statistics import median
 from typing import Any
 
 from scraper.facts.fields.model import MAX_FIELDS, MIN_FITTING
-from scraper.facts.fields.place_finder import ValuePlaceFinder
+from scraper.facts.fields.place_finder import ValuePlace, ValuePlaceFinder
 from scraper.facts.fields.record_columns import COLUMNS
 from scraper.facts.fields.text_leaves import TextLeaf
-from scraper.facts.fields.value_places import ValuePlace
 from scraper.html.dom.tags import HEADINGS
 from scraper.text.sanitize import name_key
 

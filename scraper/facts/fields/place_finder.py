@@ -1,36 +1,44 @@
-"""Find the most similar place of a value on a page, by features of all texts of the page."""
+"""Find the most similar place of a value on a page, by many features of all texts of the page.
+
+No single feature is required, so a place is found again after a redesign: its neighbors, label and heading stay the
+same if class names and tags change. The method resembles wrapper induction with robust features (Dalvi et al., SIGMOD
+2009).
+"""
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from functools import cache, cached_property, lru_cache, partial
+from itertools import islice
+from operator import eq
+from statistics import fmean
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scraper.facts.fields.text_leaves import ElementTexts, TextLeaf
-from scraper.facts.fields.value_places import (
-    ValuePlace,
-    compare_labels,
-    compare_masks,
-    compare_sequences,
-    compare_tails,
-    compare_texts,
-    content_tags,
-    mask_of,
-    weigh_features,
-    word_set,
-)
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element
 from scraper.text.likeness import jaccard
 from scraper.text.sanitize import name_key
+from scraper.text.terms import split_words
 
+_WEIGHTS: Mapping[str, float] = {
+    "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
+    "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
+    "path": 1.0, "content_path": 1.0, "mask": 1.0,
+}  # fmt: skip
+"""Weights of the features."""
+_MIN_AGREEMENT = 0.2
+"""Share of its weight that a feature keeps if the places of several examples differ in it."""
+_BOXES = frozenset("html body main article section div span tbody".split())
+"""Tags that say nothing about their content. A redesign adds and replaces them most often."""
 _MAX_TEXT = 60
 """Characters of the text of a neighbor or heading."""
 _CONTEXT_LEAVES = 6
@@ -46,6 +54,165 @@ _OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
 
 _Value = TypeVar("_Value", bound=Hashable)
 _Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePlace:
+    """Features of the place of a text on a page."""
+
+    tags: tuple[str, ...]
+    """Tags of the ancestors from the root down, then of the element."""
+    names: frozenset[str]
+    """Class names, ids and similar attributes of the element, with digits replaced."""
+    outer: frozenset[str]
+    """Names of the four nearest ancestors."""
+    label: str
+    """Text before a colon within the value's own text."""
+    before: str
+    """Beginning of the nearest text before this one."""
+    after: str
+    """Beginning of the nearest text after this one."""
+    mask: str
+    """Pattern of the text, such as `$9.9` or `A-9`."""
+    size: int
+    """Characters of the text."""
+    position: float
+    """Share of the page's texts that come before this one, from 0 to 1."""
+    heading: str
+    """Beginning of the nearest heading before the text."""
+    context: frozenset[str]
+    """Words of the near texts before and after this one."""
+    in_title: bool
+    """True if the page title contains the text."""
+    attributes: frozenset[str]
+    """Names of the other attributes of the element."""
+    index: int
+    """Number of text pieces of the same element before this one."""
+    is_whole: bool
+
+    def feature(self, name: str) -> Any:
+        """Return the feature with a name of `_WEIGHTS`."""
+        if name in ("tail", "tag"):
+            return self.tags[-3:] if name == "tail" else self.tags[-1:]
+        if name in ("path", "content_path"):
+            return self.tags if name == "path" else _content_tags(self.tags)
+        return (self.index, self.is_whole) if name == "index" else getattr(self, name)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the features as JSON-serializable data."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: sorted(v) if isinstance(v, frozenset) else v for name, v in values.items()}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> ValuePlace:
+        """Parse the result of `as_data`.
+
+        Raises:
+            ValueError: The data has another format.
+        """
+        values: dict[str, Any] = {}
+        for one in fields(cls):
+            value, kind = data.get(one.name), str(one.type)
+            if kind.startswith(("frozenset", "tuple")):
+                if not isinstance(value, list) or not all(isinstance(item, str) for item in value[:200]):
+                    raise ValueError(f"{one.name} is not a list of texts")
+                short = [item[:100] for item in value[:200]]
+                values[one.name] = frozenset(short) if kind.startswith("frozenset") else tuple(short)
+                continue
+            expected: tuple[type, ...] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[kind]
+            if not isinstance(value, expected) or (kind != "bool" and isinstance(value, bool)):
+                raise ValueError(f"{one.name} is not {kind}")
+            values[one.name] = value[:100] if isinstance(value, str) else value
+        return cls(**values)
+
+
+def _weigh_features(known: Sequence[ValuePlace]) -> Mapping[str, float]:
+    """Return the weights of the features for the places of a field in several examples.
+
+    Features in which the places differ have less weight.
+    """
+    if len(known) < 2:
+        return _WEIGHTS
+    pairs = [(one, other) for one in known for other in known if one is not other]
+    own = [_compare_places(one, one) for one in known]
+    both = [_compare_places(*pair) for pair in pairs]
+    return {
+        name: weight * max(_MIN_AGREEMENT, fmean(one[name] for one in both) / fmean(one[name] for one in own))
+        for name, weight in _WEIGHTS.items()
+    }
+
+
+def _compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
+    """Return the similarity of each feature of two places, from 0 to 1; a different label has -.5."""
+    return {name: float(_COMPARISONS[name](known.feature(name), seen.feature(name))) for name in _WEIGHTS}
+
+
+def _compare_tails(known: tuple[str, ...], seen: tuple[str, ...]) -> float:
+    """Return the similarity of the last three tags of two places."""
+    return 1.0 if known == seen else 0.5 if known[-2:] == seen[-2:] else 0.0
+
+
+def _compare_labels(known: str, seen: str) -> float:
+    """Return the similarity of two labels; that of two places without a label is .3, of different labels -.5."""
+    return (1.0 if known else 0.3) if known == seen else -0.5
+
+
+def _compare_masks(known: str, seen: str) -> float:
+    """Return the similarity of two patterns of texts."""
+    return 1.0 if known == seen else 0.5 * _compare_sequences(known, seen)
+
+
+def _compare_texts(known: str, seen: str) -> float:
+    """Return the similarity of the words of two texts; .5 if both are empty."""
+    if known == seen:
+        return 1.0 if known else 0.5
+    if not known or not seen:
+        return 0.0
+    return 0.8 * jaccard(_word_set(known), _word_set(seen))
+
+
+def _compare_names(known: frozenset[str], seen: frozenset[str]) -> float:
+    return jaccard(known, seen, if_empty=0.5)
+
+
+@lru_cache(maxsize=20_000)
+def _word_set(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case."""
+    return frozenset(split_words(text.replace("_", " ")))
+
+
+@lru_cache(maxsize=20_000)
+def _content_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tags without boxes such as `div`."""
+    return tuple(tag for tag in tags if tag not in _BOXES)
+
+
+@lru_cache(maxsize=20_000)
+def _compare_sequences(known: Sequence[str], seen: Sequence[str]) -> float:
+    """Return the similarity of two texts, or of two sequences of tags."""
+    return 1.0 if known == seen else SequenceMatcher(None, known, seen, autojunk=False).ratio()
+
+
+@lru_cache(maxsize=20_000)
+def _mask_of(text: str) -> str:
+    """Return the pattern of a text: `$9.9` for `$24.90`, `A-9` for `K-24`, `W` for several words."""
+    form = re.sub(r"\d+", "9", text[:80])
+    form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
+    return re.sub(r"(?:[ACa][\s,.'-]*){2,}", "W", form)[:24]
+
+
+_COMPARISONS: Mapping[str, Callable[[Any, Any], float]] = {
+    "tail": _compare_tails, "tag": eq, "names": _compare_names, "outer": _compare_names, "attributes": _compare_names,
+    "label": _compare_labels, "before": _compare_texts, "after": _compare_texts, "heading": _compare_texts,
+    "path": _compare_sequences, "content_path": _compare_sequences, "mask": _compare_masks,
+    "index": eq, "in_title": eq,
+    "size": lambda known, seen: min(known, seen) / max(known, seen, 1),
+    "position": lambda known, seen: 1.0 - min(1.0, 4 * abs(known - seen)),
+    "context": lambda known, seen: len(known & seen) / max(1, len(known)),
+}  # fmt: skip
+"""Similarity of the values of each feature in two places."""
+_BY_VALUE = ("tail", "tag", "names", "outer", "attributes", "label", "before", "after", "heading")
+"""Features with few different values on a page, each of which is compared once."""
 
 
 class _Column(Generic[_Value]):
@@ -82,37 +249,27 @@ class ValuePlaceFinder:
             *features.words[at + 1 : at + 1 + _CONTEXT_LEAVES],
         ]
         return ValuePlace(
-            tags=self._tags(leaf.element),
-            names=features.names[at],
-            outer=features.outer[at],
-            label=features.labels[at],
-            before=features.before[at],
-            after=features.after[at],
-            mask=mask_of(leaf.text),
+            tags=_tags(leaf.element, _MAX_TAGS),
+            mask=_mask_of(leaf.text),
             size=len(leaf.text),
             position=float(features.positions[at]),
-            heading=features.headings[at],
             context=frozenset().union(*around),
             in_title=bool(features.in_title[at]),
-            attributes=features.attributes[at],
             index=int(features.indexes[at]),
             is_whole=leaf.is_whole,
+            **{name: features.columns[name][at] for name in _BY_VALUE[2:]},
         )
 
     @cached_property
     def _features(self) -> _PageFeatures:
         return _PageFeatures(self.page, self.leaves, self._title)
 
-    def _tags(self, element: Element) -> tuple[str, ...]:
-        ancestors = itertools.islice(element.iterancestors(), _MAX_TAGS)
-        return (*reversed([str(one.tag) for one in ancestors]), str(element.tag))
-
     def find(self, known: Sequence[ValuePlace], among: Collection[int] | None = None) -> tuple[float, TextLeaf | None]:
         """Return the similarity of the leaf that is most similar to one of several places of a field, and the leaf.
 
         The similarity is from 0 to 1. With `among`, only leaves with these numbers are compared.
         """
-        weights = weigh_features(known)
+        weights = _weigh_features(known)
         return max((self._find(one, weights, among) for one in known), key=lambda one: one[0])
 
     def _find(
@@ -128,17 +285,17 @@ class ValuePlaceFinder:
         else:
             bounds[[at for at in range(len(self.leaves)) if at not in among]] = -math.inf
         best, found = 0.0, len(self.leaves)
-        known_content = content_tags(known.tags)
+        known_content = _content_tags(known.tags)
         for at in np.argsort(-bounds, kind="stable").tolist():
             if bounds[at] < best:
                 break
             leaf = self.leaves[at]
-            score = float(scores[at]) + weights["mask"] * compare_masks(known.mask, mask_of(leaf.text))
+            score = float(scores[at]) + weights["mask"] * _compare_masks(known.mask, _mask_of(leaf.text))
             if (score + weights["path"] + weights["content_path"]) / total < best:
                 continue
-            tags = self._tags(leaf.element)
-            score += weights["content_path"] * compare_sequences(known_content, content_tags(tags))
-            score = (score + weights["path"] * compare_sequences(known.tags, tags)) / total
+            tags = _tags(leaf.element, _MAX_TAGS)
+            score += weights["content_path"] * _compare_sequences(known_content, _content_tags(tags))
+            score = (score + weights["path"] * _compare_sequences(known.tags, tags)) / total
             if score > best or (score == best and at < found):
                 best, found = score, at
         return best, self.leaves[found] if found < len(self.leaves) else None
@@ -148,25 +305,29 @@ class _PageFeatures:
     """Features of all leaves of a page; each array has one item for each leaf."""
 
     def __init__(self, page: ElementTexts, leaves: Sequence[TextLeaf], title: str) -> None:
-        self._page = page
-        self._names: dict[Element, frozenset[str]] = {}
-        self._outer: dict[Element | None, frozenset[str]] = {}
+        names = cache(_names)
+        outer = cache(lambda one: frozenset().union(*map(names, islice(one.iterancestors(), _OUTER))))
         texts = [leaf.text[:_MAX_TEXT] for leaf in leaves]
-        self.words = list(map(word_set, texts))
+        elements = [leaf.element for leaf in leaves]
+        neighbors = list(_read_neighbors(page, leaves, texts))
+        self.words = list(map(_word_set, texts))
         self.sizes = np.array([len(leaf.text) for leaf in leaves])
         self.positions = np.array([round(leaf.number / max(1, len(leaves)), 4) for leaf in leaves])
-        self.tails = _Column(_last_tags(leaf.element) for leaf in leaves)
-        self.names = _Column(self._names_of(leaf.element) for leaf in leaves)
-        self.outer = _Column(self._outer_names(leaf.element.getparent()) for leaf in leaves)
-        self.labels = _Column(_label(leaf.text) for leaf in leaves)
-        self.attributes = _Column(_other_attributes(leaf.element) for leaf in leaves)
-        self.headings = _Column(_read_headings(leaves, texts))
-        neighbors = _Neighbors(page, leaves, texts)
-        self.before = _Column(map(neighbors.before, range(len(leaves))))
-        self.after = _Column(map(neighbors.after, range(len(leaves))))
         self.in_title = np.array([_is_in(leaf.text, title) for leaf in leaves])
         self.is_whole = np.array([leaf.is_whole for leaf in leaves])
         self.indexes = np.array(_count_earlier_pieces(leaves))
+        values: dict[str, Iterable[Hashable]] = {
+            "tail": (_tags(one, 2) for one in elements),
+            "tag": ((str(one.tag),) for one in elements),
+            "names": map(names, elements),
+            "outer": map(outer, elements),
+            "attributes": map(_other_attributes, elements),
+            "label": ((found[1].lower() if (found := _LABEL.match(leaf.text)) else "") for leaf in leaves),
+            "before": (before for before, _ in neighbors),
+            "after": (after for _, after in neighbors),
+            "heading": _read_headings(leaves, texts),
+        }
+        self.columns: dict[str, _Column[Any]] = {name: _Column(values[name]) for name in _BY_VALUE}
         self._leaves_with: defaultdict[str, list[int]] = defaultdict(list)
         for at, words in enumerate(self.words):
             for word in words:
@@ -175,19 +336,10 @@ class _PageFeatures:
     def compare(self, known: ValuePlace, weights: Mapping[str, float]) -> _Floats:
         """Return the weighted similarity of each leaf to a place, without path and pattern."""
         largest = np.maximum(np.maximum(self.sizes, known.size), 1)
-        score: _Floats = weights["tail"] * self.tails.rate(lambda seen: compare_tails(known.tags[-3:], seen))
-        score += weights["label"] * self.labels.rate(lambda seen: compare_labels(known.label, seen))
-        score += weights["names"] * self.names.rate(lambda seen: jaccard(known.names, seen, if_empty=0.5))
-        score += weights["outer"] * self.outer.rate(lambda seen: jaccard(known.outer, seen, if_empty=0.5))
-        score += weights["tag"] * self.tails.rate(lambda seen: known.tags[-1:] == seen[-1:])
-        score += weights["before"] * self.before.rate(lambda seen: compare_texts(known.before, seen))
-        score += weights["after"] * self.after.rate(lambda seen: compare_texts(known.after, seen))
-        score += weights["size"] * np.minimum(self.sizes, known.size) / largest
+        score: _Floats = weights["size"] * np.minimum(self.sizes, known.size) / largest
+        for name, column in self.columns.items():
+            score += weights[name] * column.rate(partial(_COMPARISONS[name], known.feature(name)))
         score += weights["position"] * (1.0 - np.minimum(1.0, 4 * np.abs(known.position - self.positions)))
-        score += weights["heading"] * self.headings.rate(lambda seen: compare_texts(known.heading, seen))
-        score += weights["attributes"] * self.attributes.rate(
-            lambda seen: jaccard(known.attributes, seen, if_empty=0.5)
-        )
         score += weights["context"] * self._count_context(known.context) / max(1, len(known.context))
         score += weights["in_title"] * (self.in_title == known.in_title)
         score += weights["index"] * ((self.indexes == known.index) & (self.is_whole == known.is_whole))
@@ -208,45 +360,19 @@ class _PageFeatures:
         found: _Floats = (near > 0).sum(axis=0).astype(float)
         return found
 
-    def _names_of(self, element: Element) -> frozenset[str]:
-        known = self._names.get(element)
-        if known is None:
-            known = self._names[element] = _names(element)
-        return known
 
-    def _outer_names(self, parent: Element | None) -> frozenset[str]:
-        """Return the names of an element and its nearest ancestors."""
-        known = self._outer.get(parent)
-        if known is None:
-            near = [] if parent is None else [parent, *itertools.islice(parent.iterancestors(), _OUTER - 1)]
-            known = self._outer[parent] = frozenset().union(*map(self._names_of, near))
-        return known
+def _read_neighbors(page: ElementTexts, leaves: Sequence[TextLeaf], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield for each leaf the nearest texts before and after it that do not overlap with it."""
+    starts = [page.number[leaf.element] for leaf in leaves]
+    ends = [page.end[start] if leaf.is_whole else start for leaf, start in zip(leaves, starts, strict=True)]
 
+    def is_within(inner: int, outer: int) -> bool:
+        return starts[outer] <= starts[inner] < ends[outer]
 
-class _Neighbors:
-    """The nearest texts before and after each leaf that do not overlap with it."""
-
-    def __init__(self, page: ElementTexts, leaves: Sequence[TextLeaf], texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._starts = [page.number[leaf.element] for leaf in leaves]
-        self._ends = [
-            page.end[start] if leaf.is_whole else start for leaf, start in zip(leaves, self._starts, strict=True)
-        ]
-        """Number of the first element after a leaf that is the whole text of its element."""
-
-    def before(self, at: int) -> str:
-        start = self._starts[at]
-        for other in range(at - 1, max(-1, at - 1 - _NEAR_LEAVES), -1):
-            if not self._starts[other] <= start < self._ends[other]:
-                return self._texts[other]
-        return ""
-
-    def after(self, at: int) -> str:
-        start, end = self._starts[at], self._ends[at]
-        for other in range(at + 1, min(len(self._texts), at + 1 + _NEAR_LEAVES)):
-            if not start <= self._starts[other] < end:
-                return self._texts[other]
-        return ""
+    for at in range(len(leaves)):
+        before = (texts[one] for one in range(at - 1, max(-1, at - 1 - _NEAR_LEAVES), -1) if not is_within(at, one))
+        after = (texts[one] for one in range(at + 1, min(len(texts), at + 1 + _NEAR_LEAVES)) if not is_within(one, at))
+        yield next(before, ""), next(after, "")
 
 
 def _read_headings(leaves: Sequence[TextLeaf], texts: Sequence[str]) -> Iterable[str]:
@@ -267,21 +393,9 @@ def _count_earlier_pieces(leaves: Sequence[TextLeaf]) -> list[int]:
     return found
 
 
-def _last_tags(element: Element) -> tuple[str, ...]:
-    tags: tuple[str, ...] = (str(element.tag),)
-    for _ in range(2):
-        parent = element.getparent()
-        if parent is None:
-            break
-        element = parent
-        tags = (str(element.tag), *tags)
-    return tags
-
-
-def _label(text: str) -> str:
-    """Return the text before a colon within a text, in lower case."""
-    label = _LABEL.match(text)
-    return label[1].lower() if label else ""
+def _tags(element: Element, most: int) -> tuple[str, ...]:
+    """Return the tags of the nearest ancestors, from the outermost, and of an element."""
+    return (*reversed([str(one.tag) for one in islice(element.iterancestors(), most)]), str(element.tag))
 
 
 def _is_in(text: str, title: str) -> bool:

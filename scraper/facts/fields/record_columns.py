@@ -12,7 +12,7 @@ from itertools import islice
 from scraper.facts import money, product_visible
 from scraper.facts.data_tables import DataTable, text_or_picture
 from scraper.facts.fields.field_names import find_day
-from scraper.facts.fields.record_list_rating import RecordElements, RecordList, stable_classes
+from scraper.facts.fields.record_lists import RecordElements, RecordList, stable_classes
 from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element

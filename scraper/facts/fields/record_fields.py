@@ -12,7 +12,7 @@ from scraper.facts.fields.field_names import FieldName
 from scraper.facts.fields.named_values import MIN_LABEL_MATCH, NameMatch
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import COLUMNS, read_rows
-from scraper.facts.fields.record_list_rating import RecordList, stable_classes
+from scraper.facts.fields.record_lists import RecordList, stable_classes
 from scraper.facts.fields.structured_values import NamedItems, RecordItems
 from scraper.facts.fields.text_leaves import TextLeaf
 from scraper.facts.label_value_pairs import LABEL_TAGS

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
-from scraper.facts.fields.record_list_rating import ListRater, RecordElements, RecordList
 from scraper.facts.fields.text_leaves import ElementTexts
 from scraper.html.dom.tags import HEADINGS, INLINE
 from scraper.html.dom.xpath import Element
+from scraper.html.page import main_content
 
 MAX_LISTS = 5
 """Lists of one page that are returned by default."""
@@ -43,6 +46,183 @@ _GROUP_LOSS = 5.0
 _NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
 _IGNORED_PARENTS = INLINE - {"span", "a", "label"}
 
+_RATED_RECORDS = 30
+_ASIDE = re.compile(
+    r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
+    r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?|(?:sub|mega|drop)[ -]?(?:menu|nav|down)|dialog)\b"
+)
+_TOPIC = re.compile(r"(?<!\S)(?:category|tag)-\S+")
+"""Class names of blogs for the topics of a post."""
+_VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
+_PROSE_LOSS = 4.0
+"""Deduction for records without links, headings and images, such as paragraphs."""
+_ASIDE_LOSS = 3.5
+"""Deduction for lists outside the main content, times `aside`."""
+_MAX_TEXT = 200
+"""Characters of a record. More text says nothing: that of reviews is longer than that of products."""
+_CONSENT = 4.0
+_BESIDE = frozenset({"nav", "footer", "header", "aside"})
+
+RecordElements = list[Element]
+"""Sibling elements that form one record, usually a single element."""
+
+
+@dataclass(slots=True, eq=False)
+class RecordList:
+    """Records of one list in page order, and its score as main list of the page."""
+
+    records: list[RecordElements]
+    score: float = 0.0
+    table: DataTable | None = None
+    """Table with headers whose rows are the records."""
+
+
+@lru_cache(maxsize=20_000)
+def stable_classes(value: str) -> tuple[str, ...]:
+    """Return the sorted class names, except those that vary between records."""
+    return tuple(sorted(name for name in value.split() if not _VARIABLE_CLASS.search(name)))
+
+
+class _ListRater:
+    """Rate the lists of one page."""
+
+    def __init__(self, page: ElementTexts) -> None:
+        """Count texts, images, headings and links of all elements."""
+        self._page = page
+        self.classes = {element: stable_classes(element.get("class") or "") for element in page.elements}
+        """Class names of each element that do not vary between records."""
+        self.total = max(1, page.length(page.body))
+        """Length of the text of the page."""
+        self._asides: dict[Element, float] = {}
+        kinds: dict[object, int] = {}
+        self._kinds = [
+            kinds.setdefault((tag, self.classes[element][:2]), len(kinds))
+            for element, tag in zip(page.elements, page.tags, strict=True)
+        ]
+        """Number of each combination of tag and first class names, by the number of the element."""
+        # The following lists are by the number of the element. Reading attributes of elements repeatedly is slow.
+        has_own_text = [bool(element.text and element.text.strip()) for element in page.elements]
+        self._has_content_of_its_own = [
+            has_text or tag == "img" for has_text, tag in zip(has_own_text, page.tags, strict=True)
+        ]
+        self._texts_before = _count_before(has_own_text)
+        self._images_before = images = _count_before(tag == "img" for tag in page.tags)
+        self._headings_before = _count_before(tag in HEADINGS for tag in page.tags)
+        self._links = [number for number, tag in enumerate(page.tags) if tag == "a"]
+        self._has_content = [
+            length > 1 or images[page.end[number]] > images[number] for number, length in enumerate(page.lengths)
+        ]
+
+    def has_content(self, element: Element) -> bool:
+        """Return True if an element contains text or an image."""
+        return self._has_content[self._page.number[element]]
+
+    def _count(self, before: Sequence[int], record: RecordElements) -> int:
+        """Return the number of elements of one kind in a record."""
+        number, end = self._page.number, self._page.end
+        return sum(before[end[number[element]]] - before[number[element]] for element in record)
+
+    def _links_in(self, record: RecordElements) -> list[Element]:
+        links: list[Element] = []
+        for element in record:
+            start = self._page.number[element]
+            first, last = bisect_left(self._links, start), bisect_left(self._links, self._page.end[start])
+            links += [self._page.elements[number] for number in self._links[first:last]]
+        return links
+
+    def first_link(self, record: RecordElements) -> str:
+        """Return the address of the first link of a record, or an empty string."""
+        return next((link.get("href") or "" for link in self._links_in(record) if link.get("href")), "")
+
+    def rate(self, one: RecordList) -> float:
+        """Return the score of a list: weights times logarithms and shares of its properties.
+
+        Lists without text and navigation score minus infinity.
+        """
+        page, count = self._page, len(one.records)
+        texts = [" ".join(filter(None, map(page.text, record))) for record in one.records]
+        lengths = sorted(map(len, texts))
+        median = lengths[count // 2]
+        if median < 3:
+            return -math.inf
+        step = max(1, count // _RATED_RECORDS)
+        sample = one.records[::step][:_RATED_RECORDS]
+        aside = self.aside(one.records[0][0])
+        plain_links = sum(map(self._is_plain_link, sample))
+        if aside == 1 and plain_links > len(sample) / 2:
+            return -math.inf
+        targets = [self.first_link(record) for record in sample]
+        linked = sum(map(bool, targets)) / len(sample)
+        distinct_targets = len(set(filter(None, targets))) / len(sample)
+        headings = sum(self._count(self._headings_before, record) > 0 for record in sample) / len(sample)
+        images = sum(self._count(self._images_before, record) > 0 for record in sample) / len(sample)
+        score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, _MAX_TEXT))
+        score += 1.2 * math.log2(1 + min(self._count_columns(sample), 12))
+        score += 1.2 * headings + 0.5 * images + 0.8 * linked * distinct_targets
+        score += 0.5 * sum(any(map(str.isdigit, text)) for text in texts) / count
+        score += 3.0 * min(1.0, sum(lengths) / self.total)
+        score -= _ASIDE_LOSS * aside + 2.5 * plain_links / len(sample)
+        score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
+        return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
+
+    def _is_plain_link(self, record: RecordElements) -> bool:
+        """Return True if a record consists of one link, as in navigation."""
+        whole = sum(map(self._page.length, record))
+        linked = sum(map(self._page.length, self._links_in(record)))
+        return linked >= 0.95 * whole and self._count(self._texts_before, record) <= 1
+
+    def _count_columns(self, sample: Sequence[RecordElements]) -> int:
+        """Return the number of places with text or an image that at least half of the records share."""
+        seen: Counter[int] = Counter()
+        kinds, parents = self._kinds, self._page.parents
+        has_content = self._has_content_of_its_own
+        for record in sample:
+            places: set[int] = set()
+            for place, element in enumerate(record):
+                start = self._page.number[element]
+                paths = {start: place}
+                if has_content[start]:
+                    places.add(place)
+                for at in range(start + 1, self._page.end[start]):
+                    paths[at] = path = hash((paths[parents[at]], kinds[at]))
+                    if has_content[at]:
+                        places.add(path)
+            seen.update(places)
+        return sum(count >= 0.5 * len(sample) for count in seen.values())
+
+    def aside(self, element: Element) -> float:
+        """Return how surely an element is outside the main content: 0, .6 or 1; 4 in a question for consent."""
+        path = list(itertools.takewhile(lambda one: one not in self._asides, (element, *element.iterancestors())))
+        for one in reversed(path):
+            parent = one.getparent()
+            above = 0.0 if parent is None else self._asides[parent]
+            self._asides[one] = _find_aside(one, above)
+        return self._asides[element]
+
+
+def _find_aside(element: Element, above: float) -> float:
+    """Return `_ListRater.aside` of an element by that of its parent."""
+    if element.tag in _BESIDE:
+        return 1.0
+    if element.tag in ("main", "body", "html"):
+        return 0.0
+    names = " ".join(element.get(name) or "" for name in ("class", "id", "role"))
+    if not names.strip():
+        return above
+    return max(above, _CONSENT if main_content.is_consent_box(element) else 0.6 * _is_beside(names))
+
+
+def _count_before(flags: Iterable[bool]) -> list[int]:
+    """Return for each element the number of flagged elements before it, and at the end the number of all."""
+    return [0, *itertools.accumulate(map(int, flags))]
+
+
+@lru_cache(maxsize=20_000)
+def _is_beside(names: str) -> bool:
+    """Return True if a class, id or role is that of a part outside the main content."""
+    names = _TOPIC.sub(" ", names)
+    return len(names) < 300 and _ASIDE.search(names.lower().replace("-", " ").replace("_", " ")) is not None
+
 
 def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
     """Return the best lists, best first; no list is inside a record of another one."""
@@ -65,13 +245,14 @@ def find_largest_group(page: ElementTexts) -> int:
 class _ListFinder:
     def __init__(self, page: ElementTexts) -> None:
         self._page = page
-        self._rater = ListRater(page)
+        self._rater = _ListRater(page)
         self._classes = self._rater.classes
         self._shapes = self._read_shapes()
         tables = list(read_tables(page.body, page.text))
         self._tables = {row: table for table in tables if any(table.headers) for row, _ in table.rows}
         self._no_records = frozenset().union(*(table.single_rows for table in tables))
-        self._spans: dict[RecordList, list[tuple[int, int]]] = {}
+        self._spans = cache(lambda one: sorted(map(self._span, one.records)))
+        """Return the sorted spans of the records of a list."""
 
     def _read_shapes(self) -> dict[Element, frozenset[str]]:
         """Return the tag paths below each element, down to `_SHAPE_DEPTH`; equal structures share one result."""
@@ -94,7 +275,8 @@ class _ListFinder:
         return dict(zip(page.elements, shapes, strict=True))
 
     def find(self, most: int) -> list[RecordList]:
-        lists = [one for one in self._candidates() if self._has_weight(one)]
+        # A list has at least one percent of the text of the page.
+        lists = [one for one in self._candidates() if 100 * self._length(one) >= self._rater.total]
         for one in lists:
             one.score = self._rater.rate(one)
             one.table = self._find_table(one)
@@ -166,42 +348,29 @@ class _ListFinder:
 
     def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
         """Return the number of the outer record around each inner record; inner records without one are skipped."""
-        spans = self._sorted_spans(outer)
+        spans = self._spans(outer)
         starts = [start for start, _ in spans]
         owners: list[int] = []
-        for start, end in self._sorted_spans(inner):
+        for start, end in self._spans(inner):
             at = bisect_right(starts, start) - 1
             if at >= 0 and end <= spans[at][1]:
                 owners.append(at)
         return owners
 
-    def _sorted_spans(self, one: RecordList) -> list[tuple[int, int]]:
-        known = self._spans.get(one)
-        if known is None:
-            known = self._spans[one] = sorted(map(self._span, one.records))
-        return known
-
     def _span(self, record: RecordElements) -> tuple[int, int]:
         """Return the number of a record's first element, and of the first element after the record."""
         return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
 
+    def _length(self, one: RecordList) -> int:
+        return sum(self._page.length(element) for record in one.records for element in record)
+
     def _is_split_by(self, groups: RecordList, parts: RecordList) -> bool:
         """Return True if each record of `groups` contains several linked records of `parts`."""
-        if len(parts.records) < 2 * len(groups.records):
-            return False
-        page = self._page
-        if len(self._owners(groups, parts)) < 0.8 * len(parts.records):
+        least = 0.8 * len(parts.records)
+        if len(parts.records) < 2 * len(groups.records) or len(self._owners(groups, parts)) < least:
             return False
         targets = {self._rater.first_link([record[0]]) for record in parts.records} - {""}
-        size = sum(page.length(element) for record in parts.records for element in record)
-        whole = sum(page.length(element) for record in groups.records for element in record)
-        return len(targets) >= 0.8 * len(parts.records) and size >= 0.6 * whole
-
-    def _has_weight(self, one: RecordList) -> bool:
-        """Return True if a list has at least one percent of the text of the page."""
-        return (
-            100 * sum(self._page.length(element) for record in one.records for element in record) >= self._rater.total
-        )
+        return len(targets) >= least and self._length(parts) >= 0.6 * self._length(groups)
 
     def _candidates(self) -> Iterator[RecordList]:
         by_parent: defaultdict[object, list[list[Element]]] = defaultdict(list)
