@@ -32,7 +32,6 @@ _CALL = re.compile(
     r"save|cached|translate this page|\d[\d.,]*k?)\b.{0,12}",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", re.IGNORECASE)
 _RATING = re.compile(r"\d(?:[.,]\d+)?(?: out of |\s*/\s*)\d|\b(?:ratings?|reviews?|stars?)\b", re.IGNORECASE)
 _TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
 
@@ -121,8 +120,8 @@ def _read_title(page: ElementTexts, record: RecordElements, part: Element, targe
         return None  # the link in it is the title
     link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
     score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
-    score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
-    score -= 1.0 * bool(money.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
+    score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.0 * bool(money.MONEY.search(text))
+    score -= 1.5 * bool(is_link and _RATING.search(text))
     score += 0.7 * (is_link and targets[target or ""] > 1)
     return _Title(part, text, _place(part, record), score)
 

@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.text_leaves import ElementTexts
-from scraper.html.dom.tags import HEADINGS, INLINE
+from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element
 from scraper.html.page import main_content
 
@@ -43,16 +43,12 @@ _NESTED_LOSS = 6.0
 """Score points that a list of whole records may lack compared with a list of parts of these records."""
 _GROUP_LOSS = 5.0
 """Score points that a list of linked records may lack compared with a list of groups of these records."""
-_NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
-_IGNORED_PARENTS = INLINE - {"span", "a", "label"}
 
 _RATED_RECORDS = 30
 _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
     r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?|(?:sub|mega|drop)[ -]?(?:menu|nav|down)|dialog)\b"
 )
-_TOPIC = re.compile(r"(?<!\S)(?:category|tag)-\S+")
-"""Class names of blogs for the topics of a post."""
 _VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
 _PROSE_LOSS = 4.0
 """Deduction for records without links, headings and images, such as paragraphs."""
@@ -220,7 +216,6 @@ def _count_before(flags: Iterable[bool]) -> list[int]:
 @lru_cache(maxsize=20_000)
 def _is_beside(names: str) -> bool:
     """Return True if a class, id or role is that of a part outside the main content."""
-    names = _TOPIC.sub(" ", names)
     return len(names) < 300 and _ASIDE.search(names.lower().replace("-", " ").replace("_", " ")) is not None
 
 
@@ -379,7 +374,7 @@ class _ListFinder:
             parent, tag = self._page.parents[at], self._page.tags[at]
             paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
             children = [child for child in self._page.children(element) if child not in self._no_records]
-            if not children or tag in _IGNORED_PARENTS or element in self._tables:
+            if not children or element in self._tables:
                 continue
             groups = self._group(children)
             for group in groups:
@@ -398,14 +393,13 @@ class _ListFinder:
 
     def _group(self, children: Sequence[Element]) -> list[list[Element]]:
         """Return groups of similar children."""
-        usable = [child for child in children if child.tag not in _NO_RECORDS]
-        if len(usable) > _MAX_COMPARED:
+        if len(children) > _MAX_COMPARED:
             by_class: defaultdict[object, list[Element]] = defaultdict(list)
-            for child in usable:
+            for child in children:
                 by_class[child.tag, self._classes[child]].append(child)
             return list(by_class.values())
         groups: list[tuple[frozenset[str], tuple[str, ...], list[Element]]] = []
-        for child in usable:
+        for child in children:
             shape, classes = self._shapes[child], self._classes[child]
             best, best_score = -1, _MIN_ALIKE
             for at, (other, other_classes, members) in enumerate(groups):

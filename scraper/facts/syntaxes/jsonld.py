@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 from scraper.text.javascript_objects import iterate_javascript_objects
@@ -24,10 +25,8 @@ _MAX_REPAIRED_PER_PAGE = 400_000
 """Characters. A repair costs ten to thirty times as much as reading: half a microsecond a character."""
 
 _MAX_DIGITS = 4_000
-_TYPE_KEYS = frozenset({"@type", "@graph"})
 _ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
 _WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
-_SEPARATOR = re.compile(r"[\s;,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +43,14 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
     values: list[JsonLdItem] = []
     broken = 0
     left = _MAX_REPAIRED_PER_PAGE
-    for number, block in enumerate(blocks):
-        if number == _MAX_BLOCKS:
-            break
-        found = _read_with_first((_read_json_documents,), block) if len(block) <= _MAX_CHARACTERS else None
-        if found is None and len(block) <= min(left, _MAX_REPAIRED):
+    for block in islice(blocks, _MAX_BLOCKS):
+        text = block.strip().removeprefix("\ufeff")
+        found = _read_documents(text) if len(block) <= _MAX_CHARACTERS else []
+        if not found and len(block) <= min(left, _MAX_REPAIRED):
             left -= len(block)
-            found = _read_with_first((_read_as_javascript, _read_repaired), block)
-        if found is None:
-            broken += bool(block.strip())
-        else:
-            values += [value for value in found if isinstance(value, dict) and value]
+            found = _read_broken(text)
+        broken += not found and bool(text)
+        values += [value for value in found if isinstance(value, dict) and value]
     return JsonLdBlocks(tuple(values), broken)
 
 
@@ -131,19 +127,6 @@ def _text(value: Any) -> list[str]:
     return [text.strip()] if isinstance(text, str) and text.strip() else []
 
 
-def _read_with_first(readings: Iterable[Callable[[str], list[Any]]], block: str) -> list[Any] | None:
-    """Return the values of one block by the first method that can read it, or None."""
-    text = block.strip().removeprefix("\ufeff")
-    if not text:
-        return []
-    for reading in readings:
-        try:
-            return [value for document in reading(text) for value in _flatten_lists(document)]
-        except (ValueError, RecursionError):
-            continue
-    return None
-
-
 def _flatten_lists(value: Any) -> list[Any]:
     """Return the elements of a list and of the lists in it."""
     waiting, found = [value], []
@@ -156,15 +139,19 @@ def _flatten_lists(value: Any) -> list[Any]:
     return found
 
 
-def _read_json_documents(text: str) -> list[Any]:
-    """Read one JSON document or several in a row, with control characters allowed in strings."""
+def _read_documents(text: str) -> list[Any]:
+    """Return the values of one JSON document or several in a row; nothing if they are broken."""
     decoder = json.JSONDecoder(strict=False, parse_int=_parse_integer)
     found: list[Any] = []
     at = 0
-    while at < len(text):
-        value, at = decoder.raw_decode(text, at)
-        found.append(value)
-        at = _SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
+    try:
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            found += _flatten_lists(value)
+            while at < len(text) and (text[at] in ";," or text[at].isspace()):
+                at += 1
+    except (ValueError, RecursionError):
+        return []
     return found
 
 
@@ -173,67 +160,30 @@ def _parse_integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
-def _read_as_javascript(text: str) -> list[Any]:
-    """Read a JavaScript object: comments, wrappers, CDATA, superfluous commas, single quotes."""
-    text = _unwrap(text)
-    if _is_ambiguous_in_javascript(text):
-        raise ValueError("ambiguous in JavaScript")
-    found: list[Any] = [value for value in iterate_javascript_objects(text) if isinstance(value, dict | list) and value]
-    if not found:
-        raise ValueError("no object found")
-    return found
-
-
-def _unwrap(text: str) -> str:
-    text = _WRAPPER.sub("", text)
-    return html.unescape(text) if _ESCAPED_QUOTE.search(text) else text
-
-
-def _read_repaired(text: str) -> list[Any]:
-    """Repair JSON-LD that is neither JSON nor JavaScript. Accept it only if an @type survives."""
-    for reading in (_read_json_documents, iterate_javascript_objects):
-        for attempt in _propose_repairs(_unwrap(text)):
-            try:
-                found = [part for value in reading(attempt) for part in _flatten_lists(value)]
-            except (ValueError, RecursionError):
-                continue
-            if any(isinstance(part, dict) and _TYPE_KEYS.intersection(part) for part in found):
-                return found
-    raise ValueError("no object found")
-
-
-_BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
+_BAD_ESCAPE = re.compile(r'(?<!\\)((?:\\\\)*)\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _CURLY_QUOTES = str.maketrans("“”„‟″", '"""""')
 _CURLY_QUOTED_KEY = re.compile(r"[{,]\s*[“”„‟″]@?\w+[“”„‟″]\s*:")
 _INNER_QUOTE = re.compile(r'(?:(?<![\\\s:,\[{"])|(?<=[^\\\s:,\[{"]\s))"(?!\s*(?:[,:}\]]|\Z))')
 _BREAK = re.compile(r"(?<=[{\[,])\s*+(?:<br\s*/?>|</?p>)", re.IGNORECASE)
-_MISREAD_VALUE = re.compile(r"[:\[,]\s*(?:0\d|undefined\b)")
 _CODE = re.compile(r"(?<=[:\[,])(\s*+)(0\d{1,40})(?=\s*[,\]}])")
 """A number with leading zeros, which is a code. JavaScript would change it."""
 _NOTHING = re.compile(r'(?<=":)(\s*+)(?:undefined)?(?=\s*[,}])')
 
 
-def _is_ambiguous_in_javascript(text: str) -> bool:
-    """Return True if JavaScript may change the meaning of a text: `007` is seven, `undefined` is a name."""
-    return any(sign.search(text) for sign in (_MISREAD_VALUE, _CURLY_QUOTED_KEY, _BREAK))
-
-
-def _propose_repairs(text: str) -> Iterator[str]:
-    """Yield repaired texts, the most likely first. The caller takes the first that is valid JSON."""
-    text = _remove_invalid_escapes(_undo_editor_changes(text))
-    text = _NOTHING.sub(r"\1null", _CODE.sub(r'\1"\2"', text))
-    yield text
-    quoted = _INNER_QUOTE.sub(r"\\" + '"', text)
-    if quoted != text:
-        yield quoted
-
-
-def _undo_editor_changes(text: str) -> str:
-    """Undo the changes of a text editor: curly quotes, and line ends as tags."""
-    text = _BREAK.sub("", text)
-    return text.translate(_CURLY_QUOTES) if _CURLY_QUOTED_KEY.search(text) else text
-
-
-def _remove_invalid_escapes(text: str) -> str:
-    r"""Remove backslashes that JSON does not allow, such as in `\'`."""
-    return _BAD_ESCAPE.sub(lambda match: match.group() if match.group(1) else match.group(2) or "", text)
+def _read_broken(text: str) -> list[Any]:
+    """Return the values of a JavaScript object, in a comment or CDATA, or of a repaired text if an @type survives."""
+    text = _WRAPPER.sub("", text)
+    text = html.unescape(text) if _ESCAPED_QUOTE.search(text) else text
+    # A text editor may have changed quotes, and line ends to tags.
+    repaired = _BREAK.sub("", text.translate(_CURLY_QUOTES) if _CURLY_QUOTED_KEY.search(text) else text)
+    repaired = _NOTHING.sub(r"\1null", _CODE.sub(r'\1"\2"', repaired))
+    quoted = _INNER_QUOTE.sub(r'\\"', _BAD_ESCAPE.sub(r"\1", repaired))
+    for attempt in dict.fromkeys((repaired, quoted, text)):
+        try:
+            found = _read_documents(attempt) or _flatten_lists(list(iterate_javascript_objects(attempt)))
+        except (ValueError, RecursionError):
+            continue
+        objects = [part for part in found if isinstance(part, dict) and part]
+        if any(attempt == text or "@type" in part or "@graph" in part for part in objects):
+            return objects
+    return []
