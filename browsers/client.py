@@ -148,8 +148,7 @@ class Browsers:
     async def start(self, tier: Tier) -> None:
         """Start the browser of a tier if it does not run, and wait for it.
 
-        Raises:
-            BrowsersError: None is installed, or it does not start.
+        Raises BrowsersError if none is installed, or it does not start.
         """
         await self.pool.get_handle(tier)
 
@@ -166,8 +165,7 @@ class Browsers:
     async def sign_in(self, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
         """Show a page until its window is closed, and return the login of hosts that a person made in it.
 
-        Raises:
-            BrowsersError: The browser does not start, or the page cannot be loaded.
+        Raises BrowsersError if the browser does not start, or the page cannot be loaded.
         """
         handle = await self.pool.get_handle(Tier.FULL)
         async with handle.lease(Request(url, tier=Tier.FULL, mode=Mode.RENDER)) as lease:
@@ -178,10 +176,7 @@ class Browsers:
 
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered. A
         page that crashes its renderer (in mode RENDER: twice), or exceeds a limit of memory or messages, is returned
-        unrendered.
-
-        Raises:
-            BrowsersError: A subclass with the URL and the next step.
+        unrendered. Raises BrowsersError if a subclass with the URL and the next step.
         """
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)

@@ -41,8 +41,7 @@ class LoginState:
     def parse(cls, text: str, hosts: tuple[str, ...]) -> LoginState:
         """Return the part of a storage state of Playwright that belongs to hosts.
 
-        Raises:
-            LoginStateError: The text is not a storage state, or too large.
+        Raises LoginStateError if the text is not a storage state, or too large.
         """
         if len(text) > _MAX_STATE_CHARS:
             raise LoginStateError(f"the file has more than {_MAX_STATE_CHARS:,} characters")

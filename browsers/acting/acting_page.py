@@ -96,9 +96,7 @@ class ActingPage:
     async def prepare(self) -> None:
         """Enable the CDP domains of a session, and watch requests, dialogs and frames.
 
-        Raises:
-            CommandFailedError: Chromium refused a command.
-            TimeoutError: Chromium did not answer in time.
+        Raises CommandFailedError if Chromium refused a command, and TimeoutError if Chromium did not answer in time.
         """
         session, connection = self.session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
@@ -190,11 +188,7 @@ class ActingPage:
         self.requests.begin_step(is_acting=acts)
 
     async def open(self, url: str, *, limit_s: float) -> None:
-        """Load a URL.
-
-        Raises:
-            BrowsersError: It cannot be loaded; the message has the reason.
-        """
+        """Load a URL. Raises BrowsersError if it cannot be loaded; the message has the reason."""
         self._allow_page_host(url)
         traffic = self._tab.listener.traffic
         try:
@@ -277,9 +271,8 @@ class ActingPage:
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
         """Evaluate a JavaScript expression in an isolated world of the main frame and return its value.
 
-        Raises:
-            TimeoutError: The page does not answer within `limit_s`.
-            CommandFailedError: The page is between two documents.
+        Raises TimeoutError if the page does not answer within `limit_s`, and CommandFailedError if the page is between
+        two documents.
         """
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 

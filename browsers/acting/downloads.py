@@ -50,9 +50,7 @@ class Downloads:
     async def accept(self, parent: Path) -> AsyncIterator[None]:
         """Accept downloads during the block, to a new folder in `parent`.
 
-        Raises:
-            CommandFailedError: Chromium refused the command.
-            TimeoutError: Chromium did not answer in time.
+        Raises CommandFailedError if Chromium refused the command, and TimeoutError if Chromium did not answer in time.
         """
         self._folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=parent))
         behavior: Event = {"behavior": "allowAndName", "downloadPath": str(self._folder)}

@@ -71,9 +71,8 @@ class PageElement:
     async def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of `ELEMENT_FUNCTIONS` with the element as `this`, and return its result.
 
-        Raises:
-            ElementGoneError: The element no longer exists.
-            ElementActionError: The function threw an exception.
+        Raises ElementGoneError if the element no longer exists, and ElementActionError if the function threw an
+        exception.
         """
         values = [{"value": argument} for argument in arguments]
         return await self._process.call(await self._resolve(), function, values)
@@ -81,8 +80,7 @@ class PageElement:
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
         """Click the element `count` times. Return True if it is a link to a new window.
 
-        Raises:
-            ElementActionError: It cannot be clicked within two seconds.
+        Raises ElementActionError if it cannot be clicked within two seconds.
         """
         if self._may_be_drawn and (label := await self._find_object("findStandIn")) is not None:
             return await self.with_node(label[1]).click(count=count, button=button)
@@ -99,12 +97,8 @@ class PageElement:
         """Wait until the element can be clicked, and return the point to click.
 
         Return None if the element was clicked here already: an input without a box is clicked by script through its
-        label.
-
-        Raises:
-            ElementGoneError: It is no longer in the document.
-            ElementCoveredError: Something covers it for `_ACTIONABLE_S`.
-            ElementActionError: It stays disabled, moving or invisible for as long.
+        label. Raises ElementGoneError if it is no longer in the document, ElementCoveredError if something covers it
+        for `_ACTIONABLE_S`, and ElementActionError if it stays disabled, moving or invisible for as long.
         """
         end, tries = time.monotonic() + _ACTIONABLE_S, 0
         failure = ElementActionError(self.label)
@@ -141,9 +135,8 @@ class PageElement:
     async def find_point(self) -> tuple[float, float]:
         """Scroll the element into view and return the center of its largest visible part, in CSS pixels.
 
-        Raises:
-            ElementGoneError: It is no longer in the document.
-            ElementActionError: No part of it is in the window.
+        Raises ElementGoneError if it is no longer in the document, and ElementActionError if no part of it is in the
+        window.
         """
         session = self._process.session
         try:
@@ -191,10 +184,8 @@ class PageElement:
         """Replace the text of a field; with `slowly`, send a key event for each character.
 
         A field that does not hold the text then gets it once more by keys. Return what the field made of the text if
-        that still differs, else None.
-
-        Raises:
-            ElementActionError: The element is disabled, read-only or takes no such text.
+        that still differs, else None. Raises ElementActionError if the element is disabled, read-only or takes no such
+        text.
         """
         focused = await self.call("focusField", text)
         if focused == "set":
@@ -242,8 +233,7 @@ class PageElement:
     async def give_file(self, name: str, data: bytes) -> bool:
         """Give a file to a file field; return False if the element is none and has none.
 
-        Raises:
-            ElementActionError: The field takes no file.
+        Raises ElementActionError if the field takes no file.
         """
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         refusal = await self.call("giveFile", name, kind, base64.b64encode(data).decode())
@@ -254,8 +244,8 @@ class PageElement:
     async def select(self, options: tuple[str, ...]) -> bool:
         """Select options of a list by their text or value; return False if it is no `select` element.
 
-        Raises:
-            ElementActionError: The element is not a list, or an option does not exist. Then available ones are listed.
+        Raises ElementActionError if the element is not a list, or an option does not exist. Then available ones are
+        listed.
         """
         refusal = await self.call("selectOptions", *options)
         if refusal == "custom":
@@ -308,10 +298,7 @@ class PageElement:
     async def _find_cover(self, point: tuple[float, float]) -> str:
         """Return a description of the element that covers this one at a point of the window, or an empty text.
 
-        The parent processes of a frame are checked first.
-
-        Raises:
-            ElementGoneError: The element no longer exists.
+        The parent processes of a frame are checked first. Raises ElementGoneError if the element no longer exists.
         """
         process = self._process
         chain = [(process, self._node_id, self._frame_id)]

@@ -48,8 +48,7 @@ class FrameProcess:
     async def resolve(self, node_id: int, frame_id: str, label: str) -> str:
         """Return the id of an object for a node of a frame, in the isolated world of the frame.
 
-        Raises:
-            ElementGoneError: The node no longer exists. Its message says so of `label`.
+        Raises ElementGoneError if the node no longer exists. Its message says so of `label`.
         """
         try:
             answer = await self.send_in_world(
@@ -62,8 +61,7 @@ class FrameProcess:
     async def call(self, object_id: str, function: str, arguments: list[Event]) -> Any:
         """Call a function of `ELEMENT_FUNCTIONS` with an object as `this`, and return its result.
 
-        Raises:
-            ElementActionError: The function threw an exception.
+        Raises ElementActionError if the function threw an exception.
         """
         self.has_objects = True
         answer = await self.session.send(

@@ -106,8 +106,7 @@ class InputDevices:
     async def press(self, keys: str) -> None:
         """Press a key with optional modifiers, such as `Control+a`.
 
-        Raises:
-            UnknownKeyError: The key or a modifier is unknown.
+        Raises UnknownKeyError if the key or a modifier is unknown.
         """
         *held, key = ["+"] if keys == "+" else [part.strip() for part in keys.split("+")]
         bits = 0

@@ -44,9 +44,7 @@ class LoginRestorer:
     async def restore(self) -> None:
         """Set the cookies, and add the script that sets the storage.
 
-        Raises:
-            CommandFailedError: Chromium refused a command.
-            TimeoutError: Chromium did not answer in time.
+        Raises CommandFailedError if Chromium refused a command, and TimeoutError if Chromium did not answer in time.
         """
         if self._state.cookies:
             cookies = [_make_settable(cookie) for cookie in self._state.cookies]
@@ -124,8 +122,7 @@ def _make_settable(cookie: Cookie) -> Event:
 async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
     """Show a page until its window is closed, or for `limit_s` seconds; return the login of the hosts.
 
-    Raises:
-        BrowsersError: The page cannot be loaded.
+    Raises BrowsersError if the page cannot be loaded.
     """
     tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
     tab.listener.filter_third_parties(ThirdParties.ALL, (urlsplit(url).hostname or "",))

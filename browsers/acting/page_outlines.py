@@ -57,10 +57,8 @@ class PageOutlines:
     async def take(self) -> Outline:
         """Take snapshots of all processes of the page and return its current outline.
 
-        Raises:
-            CommandFailedError: Chromium refused the snapshot of the main process.
-            PageCrashedError: The main process has ended.
-            TimeoutError: A process did not answer within `SNAPSHOT_LIMIT_S`.
+        Raises CommandFailedError if Chromium refused the snapshot of the main process, PageCrashedError if the main
+        process has ended, and TimeoutError if a process did not answer within `SNAPSHOT_LIMIT_S`.
         """
         processes = self._processes.all()
         main = await self._capture(processes[0])
@@ -95,8 +93,7 @@ class PageOutlines:
     def element(self, ref: str, label: str = "") -> PageElement:
         """Return the element of a reference; error messages call it `label`.
 
-        Raises:
-            ElementGoneError: No outline of this document contained it, or the process of its frame has ended.
+        Raises ElementGoneError if no outline of this document contained it, or the process of its frame has ended.
         """
         prefix, _, node_id = ref.rpartition("e")
         process = self._processes.by_prefix(prefix)

@@ -137,12 +137,9 @@ class NewWindowBlocker:
     async def block(self, tab: Tab, on_worker: OnWorker) -> AsyncIterator[None]:
         """Close each window that a page of this tab opens while the block runs.
 
-        `on_worker` gets the session of each shared worker and service worker before it runs.
-
-        Raises:
-            CommandFailedError: Chromium refused the command.
-            TimeoutError: Chromium did not answer.
-            BrowserGoneError: The browser has ended.
+        `on_worker` gets the session of each shared worker and service worker before it runs. Raises CommandFailedError
+        if Chromium refused the command, TimeoutError if Chromium did not answer, and BrowserGoneError if the browser
+        has ended.
         """
         self._tabs[tab.context_id] = tab, on_worker
         try:

@@ -101,11 +101,7 @@ _MAX_LISTED = 15
 
 
 async def choose_option(page: ActingPage, element: PageElement, line: OutlineLine, option: str) -> None:
-    """Choose one option by its text.
-
-    Raises:
-        ElementActionError: There is no such option, or it is disabled.
-    """
+    """Choose one option by its text. Raises ElementActionError if there is no such option, or it is disabled."""
     outline = await page.outlines.take()
     is_open = line.role == "listbox" or any(one.ref == line.ref and "[expanded]" in one.states for one in outline.lines)
     known = set() if is_open else {piece.ref for one in outline.lines for piece in one.pieces or (one,)}

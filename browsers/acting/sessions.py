@@ -137,10 +137,8 @@ class ActingSessions:
     async def run(self, request: ActingRequest) -> ActingResult:
         """Run steps in a session, or in a new one, until a step fails.
 
-        A failed step is an outcome, not an exception. The session ends if it shows no page after its steps.
-
-        Raises:
-            BrowsersError: The session does not exist, is busy, or no tab can be opened.
+        A failed step is an outcome, not an exception. The session ends if it shows no page after its steps. Raises
+        BrowsersError if the session does not exist, is busy, or no tab can be opened.
         """
         deadline_at = time.monotonic() + min(CALL_S, request.deadline_s)
         is_new = request.session_id is None
@@ -247,9 +245,8 @@ class ActingSessions:
     async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
         """Lock and resume a session for the block; end the session if the block fails.
 
-        Raises:
-            BusyError: Another call used it for `TURN_WAIT_S`.
-            UnknownSessionError: Another call ended it meanwhile.
+        Raises BusyError if another call used it for `TURN_WAIT_S`, and UnknownSessionError if another call ended it
+        meanwhile.
         """
         try:
             async with asyncio.timeout(TURN_WAIT_S):

@@ -60,9 +60,7 @@ class StepActions:
     async def do(self, step: Step, deadline_at: float) -> None:
         """Do a step and wait until the page is idle.
 
-        Raises:
-            StepError: It cannot be done, or is refused.
-            BrowsersError: A URL cannot be opened.
+        Raises StepError if it cannot be done, or is refused, and BrowsersError if a URL cannot be opened.
         """
         page, verb = self._page, step.verb
         self.is_blocked = self._may_follow = False

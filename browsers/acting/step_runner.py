@@ -69,8 +69,7 @@ class StepRunner:
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
         """Run one step and return its outcome, also if it failed.
 
-        Raises:
-            BrowsersError: A URL cannot be opened, or the page or its browser crashed.
+        Raises BrowsersError if a URL cannot be opened, or the page or its browser crashed.
         """
         page = self._page
         page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)

@@ -41,10 +41,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     An exact name is preferred to a match that ignores case, and that to a part of a name; the value of a field counts
     only if no name matches. Controls are preferred to texts, and a single enabled control to disabled ones. A picture
     or heading in a link is that link, and links with one name and one target are one. Of several lines, `target.within`
-    chooses the one that is next to a text.
-
-    Raises:
-        StepTargetError: No line matches, or several match equally well.
+    chooses the one that is next to a text. Raises StepTargetError if no line matches, or several match equally well.
     """
     lines = _pieces(outline)
     if target.role:

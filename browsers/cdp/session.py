@@ -117,11 +117,9 @@ class Session:
     async def send(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command and wait for its answer.
 
-        Raises:
-            CommandFailedError: the browser refused it.
-            TimeoutError: no answer within `limit_s`.
-            PageCrashedError: the target no longer exists.
-            BrowserGoneError: the browser no longer runs, or the tab was closed.
+        Raises CommandFailedError if the browser refused it, TimeoutError if no answer within `limit_s`,
+        PageCrashedError if the target no longer exists, and BrowserGoneError if the browser no longer runs, or the tab
+        was closed.
         """
         async with asyncio.timeout(limit_s):
             return await self.start(method, **params)
@@ -214,10 +212,8 @@ class Connection:
     async def call(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command to the browser itself.
 
-        Raises:
-            CommandFailedError: the browser refused it.
-            TimeoutError: no answer within `limit_s`.
-            BrowserGoneError: the browser no longer runs.
+        Raises CommandFailedError if the browser refused it, TimeoutError if no answer within `limit_s`, and
+        BrowserGoneError if the browser no longer runs.
         """
         return await self._browser.send(method, limit_s=limit_s, **params)
 

@@ -30,8 +30,7 @@ _READ_BYTES = 4_096
 def read_proc_entry(path: str) -> bytes:
     """Return the first 4 kB of an entry of /proc. Unlike `Path.read_text`, it takes microseconds.
 
-    Raises:
-        OSError: The process has ended.
+    Raises OSError if the process has ended.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

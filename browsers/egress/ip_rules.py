@@ -67,7 +67,8 @@ UNSAFE_PORTS = frozenset(
 )
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""Matches the last label of an IPv4 address in any spelling."""
 
 
 def normalize_host(host: str) -> str:
@@ -89,7 +90,7 @@ def parse_address(host: str) -> Address | None:
         return ipaddress.IPv6Address(host)
     if not _NAME.fullmatch(host):
         raise ValueError("not a host name")
-    if not _NUMBER.fullmatch(host.rpartition(".")[2]):
+    if not NUMBER.fullmatch(host.rpartition(".")[2]):
         return None
     try:
         return IPv4Address(socket.inet_aton(host))

@@ -142,9 +142,8 @@ class ProxyListener:
     async def connect(self, host: str, port: int) -> OpenConnection:
         """Connect to host and port for the visit in progress.
 
-        Raises:
-            ConnectionDeniedError: No visit runs, its bytes are used up, the host is a refused third party, or the
-                connection is refused or fails.
+        Raises ConnectionDeniedError if no visit runs, its bytes are used up, the host is a refused third party, or the
+        connection is refused or fails.
         """
         if not self._is_visit_running:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")

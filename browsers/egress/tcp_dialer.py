@@ -173,8 +173,7 @@ class Dialer:
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
         """Return a non-blocking socket that is connected to the first of `targets` that answers.
 
-        Raises:
-            ConnectionDeniedError: None answers in time, or one is an address of this machine that is not allowed.
+        Raises ConnectionDeniedError if none answers in time, or one is an address of this machine that is not allowed.
         """
         try:
             if self._binding_proves and any(not t.may_be_own and _can_bind(t.address) for t in targets):

@@ -65,8 +65,7 @@ class FilterLists:
     def __init__(self, paths: Sequence[Path]) -> None:
         """Read the lists.
 
-        Raises:
-            FilterListError: The engine is missing, or a file is not a filter list. The message has the next step.
+        Raises FilterListError if the engine is missing, or a file is not a filter list. The message has the next step.
         """
         found: dict[Path, list[str]] = {}
         left = MAX_BYTES

@@ -62,12 +62,9 @@ async def capture_dom(
 ) -> CapturedDom:
     """Capture the main frame and every visible frame below it.
 
-    `others` are the sessions of frames with a process of their own, by frame id.
-
-    Raises:
-        TimeoutError: The page's renderer does not answer, even after its script was ended.
-        CommandFailedError: The page navigated away.
-        PageCrashedError: The page's renderer crashed.
+    `others` are the sessions of frames with a process of their own, by frame id. Raises TimeoutError if the page's
+    renderer does not answer, even after its script was ended, CommandFailedError if the page navigated away, and
+    PageCrashedError if the page's renderer crashed.
     """
     answer, document = await asyncio.gather(
         session.send("Page.getFrameTree", limit_s=limit_s), _mark(session, readiness, limit_s)

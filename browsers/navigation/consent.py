@@ -93,9 +93,7 @@ class _BannerFrame:
         """Return the value of a call of the script, or None if it threw an exception, which is logged.
 
         `arguments` are object ids, which the expression calls `arguments`. A new document of the frame gets the script.
-
-        Raises:
-            CommandFailedError: The frame no longer exists.
+        Raises CommandFailedError if the frame no longer exists.
         """
         if not self._object_id:
             return await self._call_new(expression, *arguments)
@@ -107,8 +105,7 @@ class _BannerFrame:
     async def find_offset(self) -> tuple[float, float]:
         """Return the position of the frame's corner in the window.
 
-        Raises:
-            CommandFailedError: The frame is not visible, or no longer exists.
+        Raises CommandFailedError if the frame is not visible, or no longer exists.
         """
         if self.parent is None:
             return 0.0, 0.0
@@ -141,8 +138,7 @@ class _BannerFrame:
     async def hide_unloaded(self, frame_id: str) -> bool:
         """Hide a frame of this document that was not loaded, with the box around it, if it covers the page.
 
-        Raises:
-            CommandFailedError: The frame no longer exists, or is in another document.
+        Raises CommandFailedError if the frame no longer exists, or is in another document.
         """
         await self.call("isGone()")  # the script may not be there yet
         owner = await self.send("DOM.getFrameOwner", frameId=frame_id)

@@ -7,14 +7,13 @@ redirects. The reason and the host are in the traffic log.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
 import urllib.parse
 from dataclasses import dataclass
 
 from browsers import errors
 from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
-from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_host
+from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, NUMBER, normalize_host, parse_address
 
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
@@ -53,99 +52,73 @@ _PROXY_FAILURES: dict[FailureKind, _Meaning] = {
 }
 
 
-_TIMED_OUT = (errors.ConnectTimeoutError, "{site} did not answer in time.")
-_CLOSED = (errors.ConnectionClosedError, "{site} closed the connection without an answer.")
-_INCOMPLETE = (errors.ConnectionClosedError, "{site} closed the connection before its answer was complete.")
-_NOT_HTTP = (errors.UnreachableError, "{site} answered with something that is not valid HTTP ({error}).")
-_FORBIDDEN = (errors.UnreachableError, "The browser does not load this page of {site} ({error}).")
+_TIMED_OUT = "{site} did not answer in time."
+_CLOSED = "{site} closed the connection without an answer."
+_INCOMPLETE = "{site} closed the connection before its answer was complete."
 
-_CHROMIUM_ERRORS: dict[str, _Meaning] = {
-    code: meaning
-    for codes, meaning in (
-        (
-            "ERR_NAME_NOT_RESOLVED ERR_NAME_RESOLUTION_FAILED ERR_ICANN_NAME_COLLISION",
-            _PROXY_FAILURES[FailureKind.NAME_NOT_RESOLVED],
-        ),
-        ("ERR_DNS_TIMED_OUT", _PROXY_FAILURES[FailureKind.NAME_LOOKUP_TIMEOUT]),
-        ("ERR_CONNECTION_REFUSED", _PROXY_FAILURES[FailureKind.CONNECTION_REFUSED]),
-        (
-            "ERR_ADDRESS_UNREACHABLE ERR_ADDRESS_INVALID ERR_INTERNET_DISCONNECTED ERR_NETWORK_ACCESS_DENIED "
-            "ERR_NETWORK_CHANGED ERR_NETWORK_IO_SUSPENDED ERR_SOCKS_CONNECTION_HOST_UNREACHABLE",
-            _PROXY_FAILURES[FailureKind.HOST_UNREACHABLE],
-        ),
-        ("ERR_CONNECTION_TIMED_OUT ERR_TIMED_OUT", _TIMED_OUT),
-        (
-            "ERR_CONNECTION_ABORTED ERR_CONNECTION_CLOSED ERR_CONNECTION_RESET ERR_EMPTY_RESPONSE "
-            "ERR_SOCKET_NOT_CONNECTED ERR_HTTP2_PING_FAILED ERR_HTTP2_SERVER_REFUSED_STREAM "
-            "ERR_TOO_MANY_RETRIES",
-            _CLOSED,
-        ),
-        ("ERR_CONTENT_LENGTH_MISMATCH ERR_INCOMPLETE_CHUNKED_ENCODING ERR_INCOMPLETE_HTTP2_HEADERS", _INCOMPLETE),
-        (
-            "ERR_INVALID_CHUNKED_ENCODING ERR_INVALID_HTTP_RESPONSE ERR_INVALID_RESPONSE ERR_INVALID_REDIRECT "
-            "ERR_CONTENT_DECODING_FAILED ERR_CONTENT_DECODING_INIT_FAILED ERR_ENCODING_DETECTION_FAILED "
-            "ERR_HTTP_1_1_REQUIRED ERR_METHOD_NOT_SUPPORTED ERR_RESPONSE_HEADERS_TRUNCATED "
-            "ERR_UNEXPECTED_CONTENT_DICTIONARY_HEADER",
-            _NOT_HTTP,
-        ),
-        ("ERR_RESPONSE_HEADERS_TOO_BIG", (errors.TooLargeError, "{site} sent more than 256 kB of headers.")),
-        ("ERR_FILE_TOO_BIG ERR_MSG_TOO_BIG", (errors.TooLargeError, "{site} sent more than the browser can take.")),
-        ("ERR_TOO_MANY_REDIRECTS", (errors.TooManyRedirectsError, "{site} redirects in a loop.")),
-        (
-            "ERR_UNSAFE_REDIRECT ERR_UNKNOWN_URL_SCHEME ERR_DISALLOWED_URL_SCHEME ERR_FILE_NOT_FOUND",
-            (errors.BadSchemeError, "{site} leads to an address that is not http or https."),
-        ),
-        ("ERR_ACCESS_DENIED", _FORBIDDEN),
-        ("ERR_INVALID_URL", (errors.BadSchemeError, "This is not a URL that can be visited.")),
-        ("ERR_UNSAFE_PORT", _PROXY_FAILURES[FailureKind.UNSAFE_PORT]),
-        ("ERR_INVALID_AUTH_CREDENTIALS", (errors.UnreachableError, "{site} rejected the user name and password.")),
-        (
-            "ERR_UNEXPECTED_PROXY_AUTH",
-            (errors.UnreachableError, "{site} asked for a proxy's password, as no site may."),
-        ),
-        (
-            "ERR_PROXY_CONNECTION_FAILED ERR_SOCKS_CONNECTION_FAILED ERR_TUNNEL_CONNECTION_FAILED "
-            "ERR_NO_SUPPORTED_PROXIES",
-            (errors.UnreachableError, "The connection to {site} failed ({error})."),
-        ),
-        (
-            "ERR_INSUFFICIENT_RESOURCES ERR_OUT_OF_MEMORY",
-            (errors.UnreachableError, "The browser ran out of memory or handles on {site} ({error})."),
-        ),
-        (
-            "ERR_BLOCKED_BY_LOCAL_NETWORK_ACCESS_CHECKS ERR_BLOCKED_BY_PRIVATE_NETWORK_ACCESS_CHECKS "
-            "ERR_INCONSISTENT_IP_ADDRESS_SPACE",
-            (errors.BlockedAddressError, "{site} leads to an address that is not on the public internet."),
-        ),
-        (
-            "ERR_CERT_AUTHORITY_INVALID",
-            (
-                errors.TlsFailedError,
-                "The certificate of {site} was not issued by an authority that browsers know. If your network has an "
-                "authority of its own, add it (docs/troubleshooting.md).",
-            ),
-        ),
-        ("ERR_CERT_COMMON_NAME_INVALID", (errors.TlsFailedError, "The certificate of {site} is for another host.")),
-        ("ERR_CERT_DATE_INVALID", (errors.TlsFailedError, "The certificate of {site} is out of date.")),
-        ("ERR_CERT_REVOKED", (errors.TlsFailedError, "The certificate of {site} was revoked.")),
-        ("ERR_SSL_PROTOCOL_ERROR", (errors.TlsFailedError, "{site} does not speak TLS properly on this port.")),
-        ("ERR_SSL_VERSION_OR_CIPHER_MISMATCH", (errors.TlsFailedError, "{site} speaks only outdated TLS.")),
-        (
-            "ERR_SSL_CLIENT_AUTH_CERT_NEEDED ERR_BAD_SSL_CLIENT_AUTH_CERT",
-            (errors.TlsFailedError, "{site} wants a client's certificate."),
-        ),
-    )
-    for code in codes.split()
+# Sentences with the names of their errors; `*` stands for any end of a name without a sentence of its own.
+_SENTENCES: dict[type[errors.BrowsersError], dict[str, str]] = {
+    errors.ConnectTimeoutError: {_TIMED_OUT: "ERR_CONNECTION_TIMED_OUT ERR_TIMED_OUT"},
+    errors.ConnectionClosedError: {
+        _CLOSED: "ERR_CONNECTION* ERR_EMPTY_RESPONSE ERR_SOCKET_NOT_CONNECTED ERR_HTTP2_PING_FAILED "
+        "ERR_HTTP2_SERVER_REFUSED_STREAM ERR_TOO_MANY_RETRIES ERR_CONNECTION_ABORTED ERR_CONNECTION_CLOSED "
+        "ERR_CONNECTION_RESET",
+        _INCOMPLETE: "ERR_CONTENT_LENGTH_MISMATCH ERR_INCOMPLETE_CHUNKED_ENCODING ERR_INCOMPLETE_HTTP2_HEADERS",
+    },
+    errors.UnreachableError: {
+        "{site} answered with something that is not valid HTTP ({error}).": "ERR_INVALID_CHUNKED_ENCODING "
+        "ERR_INVALID_HTTP_RESPONSE ERR_INVALID_RESPONSE ERR_INVALID_REDIRECT ERR_CONTENT_DECODING_FAILED "
+        "ERR_CONTENT_DECODING_INIT_FAILED ERR_ENCODING_DETECTION_FAILED ERR_HTTP_1_1_REQUIRED ERR_METHOD_NOT_SUPPORTED "
+        "ERR_RESPONSE_HEADERS* ERR_UNEXPECTED_CONTENT_DICTIONARY_HEADER ERR_HTTP2* ERR_QUIC*",
+        "The browser does not load this page of {site} ({error}).": "ERR_ACCESS_DENIED ERR_BLOCKED*",
+        "{site} rejected the user name and password.": "ERR_INVALID_AUTH_CREDENTIALS",
+        "{site} asked for a proxy's password, as no site may.": "ERR_UNEXPECTED_PROXY_AUTH",
+        "The connection to {site} failed ({error}).": "ERR_PROXY_CONNECTION_FAILED ERR_SOCKS_CONNECTION_FAILED "
+        "ERR_TUNNEL_CONNECTION_FAILED ERR_NO_SUPPORTED_PROXIES",
+        "The browser ran out of memory or handles on {site} ({error}).": "ERR_INSUFFICIENT_RESOURCES ERR_OUT_OF_MEMORY",
+    },
+    errors.TooLargeError: {
+        "{site} sent more than 256 kB of headers.": "ERR_RESPONSE_HEADERS_TOO_BIG",
+        "{site} sent more than the browser can take.": "ERR_FILE_TOO_BIG ERR_MSG_TOO_BIG",
+    },
+    errors.TooManyRedirectsError: {"{site} redirects in a loop.": "ERR_TOO_MANY_REDIRECTS"},
+    errors.BadSchemeError: {
+        "{site} leads to an address that is not http or https.": "ERR_UNSAFE_REDIRECT ERR_UNKNOWN_URL_SCHEME "
+        "ERR_DISALLOWED_URL_SCHEME ERR_FILE_NOT_FOUND",
+        "This is not a URL that can be visited.": "ERR_INVALID_URL",
+    },
+    errors.BlockedAddressError: {
+        "{site} leads to an address that is not on the public internet.": "ERR_INCONSISTENT_IP_ADDRESS_SPACE "
+        "ERR_BLOCKED_BY_LOCAL_NETWORK_ACCESS_CHECKS ERR_BLOCKED_BY_PRIVATE_NETWORK_ACCESS_CHECKS"
+    },
+    errors.TlsFailedError: {
+        "The certificate of {site} was not issued by an authority that browsers know. If your network has an authority "
+        "of its own, add it (docs/troubleshooting.md).": "ERR_CERT_AUTHORITY_INVALID",
+        "The certificate of {site} is for another host.": "ERR_CERT_COMMON_NAME_INVALID",
+        "The certificate of {site} is out of date.": "ERR_CERT_DATE_INVALID",
+        "The certificate of {site} was revoked.": "ERR_CERT_REVOKED",
+        "The certificate of {site} is not valid ({error}).": "ERR_CERT* ERR_CT_*",
+        "{site} does not speak TLS properly on this port.": "ERR_SSL_PROTOCOL_ERROR",
+        "{site} speaks only outdated TLS.": "ERR_SSL_VERSION_OR_CIPHER_MISMATCH",
+        "{site} wants a client's certificate.": "ERR_SSL_CLIENT_AUTH_CERT_NEEDED ERR_BAD_SSL_CLIENT_AUTH_CERT",
+        "The TLS handshake with {site} failed ({error}).": "ERR_SSL* ERR_TLS* ERR_ECH*",
+    },
 }
+_LIKE_FAILURES = {
+    FailureKind.NAME_NOT_RESOLVED: "ERR_NAME_NOT_RESOLVED ERR_NAME_RESOLUTION_FAILED ERR_ICANN_NAME_COLLISION ERR_DNS*",
+    FailureKind.NAME_LOOKUP_TIMEOUT: "ERR_DNS_TIMED_OUT",
+    FailureKind.CONNECTION_REFUSED: "ERR_CONNECTION_REFUSED",
+    FailureKind.HOST_UNREACHABLE: "ERR_ADDRESS_UNREACHABLE ERR_ADDRESS_INVALID ERR_INTERNET_DISCONNECTED "
+    "ERR_NETWORK_ACCESS_DENIED ERR_NETWORK_CHANGED ERR_NETWORK_IO_SUSPENDED ERR_SOCKS_CONNECTION_HOST_UNREACHABLE",
+    FailureKind.UNSAFE_PORT: "ERR_UNSAFE_PORT",
+}
+_CHROMIUM_ERRORS: dict[str, _Meaning] = {
+    name: (kind, sentence)
+    for kind, sentences in _SENTENCES.items()
+    for sentence, names in sentences.items()
+    for name in names.split()
+} | {name: _PROXY_FAILURES[failure] for failure, names in _LIKE_FAILURES.items() for name in names.split()}
 
-_PREFIXES: tuple[tuple[tuple[str, ...], _Meaning], ...] = (
-    (("ERR_CERT", "ERR_CT_"), (errors.TlsFailedError, "The certificate of {site} is not valid ({error}).")),
-    (("ERR_SSL", "ERR_TLS", "ERR_ECH"), (errors.TlsFailedError, "The TLS handshake with {site} failed ({error}).")),
-    (("ERR_DNS",), _PROXY_FAILURES[FailureKind.NAME_NOT_RESOLVED]),
-    (("ERR_BLOCKED",), _FORBIDDEN),
-    (("ERR_HTTP2", "ERR_QUIC", "ERR_RESPONSE_HEADERS"), _NOT_HTTP),
-    (("ERR_CONNECTION",), _CLOSED),
-)
 _MAX_URL_CHARS = 200
 """Maximum of characters of the URL in an error message."""
 
@@ -153,7 +126,7 @@ _UNKNOWN = (errors.UnreachableError, "{site} could not be loaded ({error}).")
 
 _PROXY_ERRORS = ("ERR_SOCKS_", "ERR_PROXY_", "ERR_TUNNEL_", "ERR_NO_SUPPORTED_PROXIES")
 _MAYBE_PROXY_ERRORS = frozenset(
-    name for name, meaning in _CHROMIUM_ERRORS.items() if meaning in (_CLOSED, _INCOMPLETE, _TIMED_OUT)
+    name for name, meaning in _CHROMIUM_ERRORS.items() if meaning[1] in (_CLOSED, _INCOMPLETE, _TIMED_OUT)
 ) | {"ERR_ABORTED", "ERR_FAILED", "ERR_UNEXPECTED_PROXY_AUTH", "ERR_CONTENT_DECODING_FAILED"}
 _BLOCKED_STEPS = {
     FAKE_DNS_REASON: (
@@ -207,13 +180,17 @@ class _Origin:
         return cls(normalize_host(host), port)
 
     @property
+    def site(self) -> str:
+        """Name of the host in messages."""
+        return self.host or "the site"
+
+    @property
     def is_address(self) -> bool:
         """True if the host is an IP address in any spelling."""
         try:
-            ipaddress.ip_address(self.host)
+            return parse_address(self.host) is not None
         except ValueError:
-            return re.fullmatch(r"([0-9]+|0x[0-9a-f]*)\.?", self.host.rpartition(".")[2]) is not None
-        return True
+            return NUMBER.fullmatch(self.host.rpartition(".")[2]) is not None
 
 
 def _from_proxy_failure(failure: ConnectionFailure, url: str, first: _Origin, error: str) -> errors.BrowsersError:
@@ -222,21 +199,16 @@ def _from_proxy_failure(failure: ConnectionFailure, url: str, first: _Origin, er
     is_first = urllib.parse.unquote(failed.host) == first.host
     if is_first or (failed.is_address and first.is_address):
         failed = first
-    if failure.kind is FailureKind.BLOCKED_ADDRESS:
-        return _blocked_error(failure, url, first, failed)
-    return _build_error(_PROXY_FAILURES[failure.kind], url, first, failed, error, failure.detail)
-
-
-def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, origin: _Origin) -> errors.BlockedAddressError:
-    next_step = _BLOCKED_STEPS.get(failure.detail)
-    if origin.host != first.host:
-        message = f"{_host_or_site(first)} redirects to a host that is not on the public internet."
-    elif origin.is_address:
+    if failure.kind is not FailureKind.BLOCKED_ADDRESS:
+        return _build_error(_PROXY_FAILURES[failure.kind], url, first, failed, error, failure.detail)
+    if failed.host != first.host:
+        message = f"{first.site} redirects to a host that is not on the public internet."
+    elif failed.is_address:
         # Use the caller's spelling. The address behind it must not be revealed.
         message = f"{url[:_MAX_URL_CHARS]} is not on the public internet."
     else:
         message = f"{first.host} is not on the public internet."
-    return errors.BlockedAddressError(message, url=url, next_step=next_step)
+    return errors.BlockedAddressError(message, url=url, next_step=_BLOCKED_STEPS.get(failure.detail))
 
 
 def _build_error(
@@ -250,16 +222,14 @@ def _build_error(
 
 def _describe_site(first: _Origin, origin: _Origin) -> str:
     if origin.host in (first.host, ""):
-        return _host_or_site(first)
+        return first.site
     if origin.is_address:
-        return f"the address that {_host_or_site(first)} redirects to"
-    return f"{origin.host}, to which {_host_or_site(first)} redirects,"
-
-
-def _host_or_site(origin: _Origin) -> str:
-    return origin.host or "the site"
+        return f"the address that {first.site} redirects to"
+    return f"{origin.host}, to which {first.site} redirects,"
 
 
 def _find_meaning(error: str) -> _Meaning:
-    by_prefix = (meaning for prefixes, meaning in _PREFIXES if error.startswith(prefixes))
+    by_prefix = (
+        meaning for name, meaning in _CHROMIUM_ERRORS.items() if name[-1] == "*" and error.startswith(name[:-1])
+    )
     return _CHROMIUM_ERRORS.get(error) or next(by_prefix, _UNKNOWN)

@@ -272,9 +272,7 @@ class ReadinessWaiter:
     async def evaluate_object(self, expression: str, *, limit_s: float) -> str:
         """Evaluate an expression and return the id of its object. Retry once after a new document.
 
-        Raises:
-            TimeoutError: The page does not answer.
-            CommandFailedError: The page is between two documents.
+        Raises TimeoutError if the page does not answer, and CommandFailedError if the page is between two documents.
         """
         try:
             answer = await self._evaluate_raw(expression, limit_s)

@@ -6,28 +6,20 @@ import asyncio
 import base64
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from urllib.parse import urljoin, urlsplit
+
+import ada_url
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.model import strip_credentials
-
-_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
-"""More digits are not a valid length. Python does not parse more than 4,300."""
 
 
 def parse_content_length(headers: Mapping[str, str]) -> int | None:
     """Return the `Content-Length` in bytes, or None if it is missing or invalid. Names are in lower case."""
-    found = _LENGTH.fullmatch(headers.get("content-length", ""))
-    return int(found[1]) if found else None
-
-
-_AROUND = "".join(map(chr, range(0x21)))
-_INSIDE = str.maketrans("", "", "\t\r\n")
-"""Characters that browsers remove (URL Standard, "basic URL parser")."""
-_ABSOLUTE_URL = re.compile(r"(https?):(/*)", re.IGNORECASE)
+    length = headers.get("content-length", "").strip()
+    # More digits are not a valid length. Python does not parse more than 4,300.
+    return int(length) if length.isascii() and length.isdecimal() and len(length) <= 18 else None
 
 
 def resolve_location(base: str, location: str) -> str:
@@ -35,25 +27,13 @@ def resolve_location(base: str, location: str) -> str:
 
     Credentials in the header are removed, those of `base` are kept. An invalid location is returned trimmed.
     """
-    text = location.strip(_AROUND).translate(_INSIDE)
     try:
-        return urljoin(base, strip_credentials(_normalize_slashes(urlsplit(base).scheme, text)))
+        target, origin = ada_url.URL(location, base), ada_url.URL(base)
     except ValueError:
-        return text
-
-
-def _normalize_slashes(scheme: str, text: str) -> str:
-    """Replace backslashes by slashes, and any number of slashes before a host by two."""
-    original = re.split(r"[?#]", text, maxsplit=1)[0]
-    head, query = original.replace("\\", "/"), text[len(original) :]
-    absolute = _ABSOLUTE_URL.match(head)
-    if absolute is None and re.match(r"[a-z][a-z0-9+.-]*:", original, re.IGNORECASE):
-        return text
-    if absolute is not None and (absolute[1].lower() != scheme or len(absolute[2]) > 1):
-        return f"{absolute[1].lower()}://{head[absolute.end() :]}{query}"
-    if absolute is not None:
-        return head[len(absolute[1]) + 1 :] + query
-    return f"{scheme}://{head.lstrip('/')}{query}" if head.startswith("//") else head + query
+        return location.strip()
+    if (target.username, target.password) != (origin.username, origin.password):
+        target.username = target.password = ""
+    return str(target.href)
 
 
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
@@ -98,10 +78,15 @@ TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-en
 """Headers that are wrong for a body that was read and is handed back decoded."""
 
 
-def _add_header(headers: dict[str, str], name: str, value: str) -> None:
-    """Add a header unless it has a value already; directives for robots add up."""
-    is_list = name == "x-robots-tag" and name in headers
-    headers[name] = f"{headers[name]}, {value}" if is_list else headers.get(name, value)
+def _by_name(raw: Iterable[tuple[str, str]]) -> MappingProxyType[str, str]:
+    """Map lower-case names to values without cookies: the first value counts; directives for robots add up."""
+    headers: dict[str, str] = {}
+    for written, value in raw:
+        name = written.lower()
+        is_list = name == "x-robots-tag" and name in headers
+        headers[name] = f"{headers[name]}, {value}" if is_list else headers.get(name, value)
+    headers.pop("set-cookie", None)
+    return MappingProxyType(headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +107,15 @@ class PausedResponse:
         """Create it from a `Fetch.requestPaused` event at the response stage."""
         headers = tuple((h["name"], h["value"]) for h in event.get("responseHeaders", ()))
         url = event["request"]["url"] + event["request"].get("urlFragment", "")
-        by_name: dict[str, str] = {}
-        for name, value in headers:
-            _add_header(by_name, name.lower(), value)
-        by_name.pop("set-cookie", None)
         status, loader_id = event["responseStatusCode"], event.get("networkId", "")
-        return cls(event["requestId"], url, status, headers, MappingProxyType(by_name), loader_id)
+        return cls(event["requestId"], url, status, headers, _by_name(headers), loader_id)
 
     @classmethod
     def of_received(cls, event: Event) -> PausedResponse:
         """Create it from a `Network.responseReceived` event of a document that was not paused."""
         response = event["response"]
-        headers: dict[str, str] = {}
-        for name, values in response["headers"].items():
-            for value in values.split("\n"):
-                _add_header(headers, name.lower(), value)
-        headers.pop("set-cookie", None)
-        return cls("", response["url"], response["status"], (), MappingProxyType(headers), event["loaderId"])
+        headers = ((name, value) for name, values in response["headers"].items() for value in values.split("\n"))
+        return cls("", response["url"], response["status"], (), _by_name(headers), event["loaderId"])
 
     @property
     def location(self) -> str | None:

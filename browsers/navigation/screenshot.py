@@ -65,12 +65,8 @@ async def take_screenshots(
     """Return the pictures of a page that is ready.
 
     For a whole page, the first picture is the overview, followed by one for each part. With `is_single`, it is one
-    picture in full size.
-
-    Raises:
-        TargetNotFoundError: No element matches the target.
-        TimeoutError: The page does not answer.
-        CommandFailedError: The page no longer exists.
+    picture in full size. Raises TargetNotFoundError if no element matches the target, TimeoutError if the page does not
+    answer, and CommandFailedError if the page no longer exists.
     """
     if request.target is not None:
         return (await _take_element(session, readiness, request),)

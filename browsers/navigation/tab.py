@@ -134,10 +134,8 @@ class Tab:
     async def open(cls, connection: Connection, egress: EgressProxy) -> Tab:
         """Open a new tab.
 
-        Raises:
-            BrowserGoneError: the browser crashed.
-            CommandFailedError: the browser cannot create a tab.
-            TimeoutError: the browser does not answer.
+        Raises BrowserGoneError if the browser crashed, CommandFailedError if the browser cannot create a tab, and
+        TimeoutError if the browser does not answer.
         """
         async with contextlib.AsyncExitStack() as undo:
             listener = await egress.open_listener()
@@ -217,12 +215,9 @@ class Tab:
         """Remove the data of an aborted navigation: cookies always, its cached response only when necessary.
 
         Both reached the next visit in tests. `Storage.clearCookies` would clear those of another context, and disabling
-        the cache needs `Network.enable`, whose events cost more than this method.
-
-        Raises:
-            CommandFailedError: the browser refused a command.
-            TimeoutError: the browser does not answer.
-            BrowsersError: the renderer or the browser crashed.
+        the cache needs `Network.enable`, whose events cost more than this method. Raises CommandFailedError if the
+        browser refused a command, TimeoutError if the browser does not answer, and BrowsersError if the renderer or the
+        browser crashed.
         """
         self.session.remove_handlers()
         await self._finish_abort()
@@ -284,12 +279,9 @@ class Tab:
         """Replace this tab by a new one in the same context and process, without data of earlier pages.
 
         Window name, history and session storage end with the old tab. Cookies, caches and the storage of every origin
-        are emptied after it has closed, so that late writes are included.
-
-        Raises:
-            CommandFailedError: the browser refused a command.
-            TimeoutError: the browser does not answer.
-            BrowsersError: a worker is left that may still write, or the browser crashed.
+        are emptied after it has closed, so that late writes are included. Raises CommandFailedError if the browser
+        refused a command, TimeoutError if the browser does not answer, and BrowsersError if a worker is left that may
+        still write, or the browser crashed.
         """
         self.renewals += 1
         old, old_target = self.session, self.frame_id

@@ -91,10 +91,8 @@ class Visit:
     async def run(self, enough: IsSufficient | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit. `take_render_slot` is awaited before the page is rendered.
 
-        If the page crashes or the time ends after the response was read, return the unrendered response.
-
-        Raises:
-            BrowsersError: There is no result.
+        If the page crashes or the time ends after the response was read, return the unrendered response. Raises
+        BrowsersError if there is no result.
         """
         limit = asyncio.timeout_at(asyncio.get_running_loop().time() + max(0.0, self.deadline_at - time.monotonic()))
         try:
