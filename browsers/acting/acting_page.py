@@ -39,7 +39,7 @@ _OPEN_IDLE_LIMIT_S = 8.0
 """Seconds, as `_IDLE_LIMIT_S`, after a document was loaded."""
 _DOWNLOAD_BEGINS_S = 0.5
 """Seconds until the download begins that aborts a navigation."""
-_QUIET_S, _QUIET_WITH_DATA_S = 0.08, 0.15
+_QUIET_S = (0.08, 0.15)
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
@@ -100,7 +100,6 @@ class ActingPage:
         """
         session, connection = self.session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
-        session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.requestWillBeSent", self._on_request)
         session.on("Network.responseReceived", self._on_response)
         self.guard.watch(session, self._tab.frame_id)
@@ -239,9 +238,7 @@ class ActingPage:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()
-        self.is_idle = await self._readiness.wait_until_ready(
-            limit_s, may_be_thin=False, may_skip=False, quiet_s=_QUIET_S, quiet_with_data_s=_QUIET_WITH_DATA_S
-        )
+        self.is_idle = await self._readiness.wait_until_ready(limit_s, may_be_thin=False, quiet_s=_QUIET_S)
         if not self._had_banner_check:
             await self.refuse_banners()
 

@@ -23,6 +23,8 @@ _FRAME_LIMIT_S = 2.0
 _MARKING = f"({MARK_HIDDEN})({_MAX_ELEMENTS})"
 """Script that returns the marked document."""
 _CLOSED = '<template shadowrootmode="closed"'
+_FAILED = "unreachableUrl"
+"""Key of a frame in which Chromium shows an error page."""
 _MAX_CLOSED = 2_000
 """Maximum of sibling groups that are checked in closed shadow roots."""
 
@@ -77,7 +79,6 @@ async def capture_dom(
 
 
 async def _mark(session: Session, readiness: ReadinessWaiter, limit_s: float) -> str:
-    """Mark the main frame in the isolated world and return the document's object id."""
     try:
         return await readiness.evaluate_object(_MARKING, limit_s=limit_s)
     except TimeoutError:
@@ -90,7 +91,7 @@ async def _capture_frames(
 ) -> tuple[Frame, ...]:
     nodes = tree.get("childFrames", [])
     # A frame that failed to load, such as one of a refused third party, contains an error page of the browser.
-    children = [child for child in nodes if not _has_failed(child)][:_MAX_FRAMES]
+    children = [child for child in nodes if _FAILED not in child["frame"]][:_MAX_FRAMES]
     own_ids = {child["frame"]["id"] for child in nodes}
     remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
     if depth == 0 or not (children or remote):
@@ -106,7 +107,7 @@ async def _capture_frames(
 async def _capture_frame(
     owner: Session, child: _ChildFrame, others: dict[str, Session], depth: int
 ) -> tuple[Frame, ...]:
-    """Capture one frame and its child frames. Return an empty tuple if it is invisible or does not answer."""
+    """Capture one frame and its child frames; nothing if it is invisible or does not answer."""
     try:
         async with asyncio.timeout(_FRAME_LIMIT_S):
             if not await _mark_if_visible(owner, child):
@@ -114,10 +115,14 @@ async def _capture_frame(
             node = child.node
             if child.session is not owner:
                 node = (await child.session.send("Page.getFrameTree"))["frameTree"]
-                if _has_failed(node):
+                if _FAILED in node["frame"]:
                     return ()
             inner = await _capture_frames(child.session, node, {}, child.mark + ".", depth - 1)
-            html = await _capture_frame_html(child.session, node["frame"]["id"], limit_s=_FRAME_LIMIT_S)
+            frame_id = node["frame"]["id"]
+            world = await child.session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD)
+            context = world["executionContextId"]
+            marked = await child.session.send("Runtime.evaluate", expression=_MARKING, contextId=context)
+            html = await _outer_html(child.session, frame_id, marked["result"]["objectId"], _FRAME_LIMIT_S)
     except (CommandFailedError, TimeoutError, PageCrashedError):
         return ()
     return (Frame(child.mark, _frame_url(node["frame"]), html), *inner)
@@ -142,27 +147,14 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
     return bool(answer["result"].get("value"))
 
 
-async def _capture_frame_html(session: Session, frame_id: str, *, limit_s: float) -> str:
-    made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD, limit_s=limit_s)
-    marked = await session.send(
-        "Runtime.evaluate", expression=_MARKING, contextId=made["executionContextId"], limit_s=limit_s
-    )
-    return await _outer_html(session, frame_id, marked["result"]["objectId"], limit_s)
-
-
 async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
     """Return a marked document as HTML. Closed shadow roots are marked in a second step."""
-    html = await _serialize(session, object_id, limit_s)
-    if _CLOSED not in html:
-        return html
-    with contextlib.suppress(CommandFailedError, TimeoutError):
-        async with asyncio.timeout(limit_s):
-            await _mark_closed_roots(session, frame_id)
-    return await _serialize(session, object_id, limit_s)
-
-
-async def _serialize(session: Session, object_id: str, limit_s: float) -> str:
     outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
+    if _CLOSED in outer["outerHTML"]:
+        with contextlib.suppress(CommandFailedError, TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await _mark_closed_roots(session, frame_id)
+        outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
     return str(outer["outerHTML"])
 
 
@@ -203,11 +195,6 @@ def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
     return found
 
 
-def _has_failed(node: Event) -> bool:
-    """Return True if Chromium shows an error page in the frame."""
-    return "unreachableUrl" in node["frame"]
-
-
 def _frame_url(frame: Event) -> str:
     """Return the URL of the frame, also if Chromium shows an error page."""
-    return strip_credentials(str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", "")))
+    return strip_credentials(str(frame.get(_FAILED) or frame["url"]) + str(frame.get("urlFragment", "")))

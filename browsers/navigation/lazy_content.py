@@ -79,10 +79,7 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
 
 
 async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> bool:
-    """Scroll boxes through if a jump to their ends brings requests or content. Rows that are replaced are kept.
-
-    Return False if the time was over before.
-    """
+    """Scroll boxes through if a jump to their ends brings anything. Return False if the time was over before."""
 
     async def scroll(where: str) -> bool:
         script = call_page("scrollBoxes", where)
@@ -92,13 +89,8 @@ async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> bool:
                 await readiness.time.skip(_DEBOUNCE_S, SKIP_LIMIT_S)
             else:
                 await asyncio.sleep(_BOX_PAUSE_S * measure_slowdown())
-            await readiness.wait_until_ready(
-                min(ROUND_LIMIT_S, end - time.monotonic()),
-                may_be_thin=False,
-                may_skip=False,
-                quiet_s=_QUIET_S,
-                quiet_with_data_s=_QUIET_S,
-            )
+            left_s = min(ROUND_LIMIT_S, end - time.monotonic())
+            await readiness.wait_until_ready(left_s, may_be_thin=False, quiet_s=(_QUIET_S, _QUIET_S))
         return bool(is_changed)
 
     requests = readiness.network.requests
@@ -125,13 +117,13 @@ async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: f
     if not await _expects_more(session, readiness, sample):
         return
     if _fits(sample):
-        await readiness.wait_until_ready(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
+        await readiness.wait_until_ready(min(ROUND_LIMIT_S, limit_s), may_be_thin=False)
     before = -1
     for _ in range(ROUNDS):
         if readiness.network.in_flight():
             # Requested with the last content: the next part of a page that continues by itself.
             left_s = min(ROUND_LIMIT_S, end - time.monotonic())
-            await readiness.wait_until_ready(left_s, may_be_thin=False, may_skip=False)
+            await readiness.wait_until_ready(left_s, may_be_thin=False)
         sample = await readiness.sample()
         left_s = end - time.monotonic()
         if sample is None or left_s <= 0 or _fits(sample) or sample.text_chars <= before + _GROWTH_CHARS:
@@ -142,13 +134,8 @@ async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: f
         spent_s = await _scroll(session, readiness)
         # By this factor frames are slower than usual.
         slowness = _MAX_SLOWNESS if spent_s is None else min(_MAX_SLOWNESS, max(1.0, spent_s / _USUAL_FRAMES_S))
-        await readiness.wait_until_ready(
-            min(ROUND_LIMIT_S * slowness, left_s),
-            may_be_thin=False,
-            may_skip=False,
-            quiet_s=_QUIET_S * slowness,
-            quiet_with_data_s=_QUIET_WITH_DATA_S * slowness,
-        )
+        quiet_s = (_QUIET_S * slowness, _QUIET_WITH_DATA_S * slowness)
+        await readiness.wait_until_ready(min(ROUND_LIMIT_S * slowness, left_s), may_be_thin=False, quiet_s=quiet_s)
     if before >= 0:
         # A list that paints only the rows in the window paints all of them now, from the first.
         await _scroll(session, readiness, _START)
@@ -156,28 +143,21 @@ async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: f
 
 async def _expects_more(session: Session, readiness: ReadinessWaiter, sample: DomSample) -> bool:
     """Return True if a jump to the end brings more, unless similar pages of the batch showed that it does not."""
-    progress = readiness.progress
+    progress, requests = readiness.progress, readiness.network.requests
     if sample.height <= (progress.known_height if progress is not None else 0):
         return False
-    has_more = await _has_more_content(session, readiness, sample)
+    after = await readiness.sample() if await _scroll(session, readiness) is not None else None
+    has_more = readiness.network.requests != requests
+    has_more |= after is not None and (after.contents, after.swaps) != (sample.contents, sample.swaps)
     if progress is not None and has_more:
         progress.did_more()
-    elif progress is not None and has_more is False:
+    elif progress is not None and after is not None:
         progress.nothing_below(sample.height)
-    return bool(has_more)
+    return has_more
 
 
 def _fits(sample: DomSample) -> bool:
     return sample.height <= sample.window_height * _FITS
-
-
-async def _has_more_content(session: Session, readiness: ReadinessWaiter, before: DomSample) -> bool | None:
-    """Return True if a jump to the end of the page brings requests or content, or None if unknown."""
-    requests = readiness.network.requests
-    if await _scroll(session, readiness) is None or (after := await readiness.sample()) is None:
-        return readiness.network.requests != requests or None
-    has_changed = (after.contents, after.swaps) != (before.contents, before.swaps)
-    return readiness.network.requests != requests or has_changed
 
 
 async def _reaction_s(session: Session) -> float:

@@ -44,19 +44,16 @@ class Navigation:
         self._response: asyncio.Future[PausedResponse] = asyncio.get_running_loop().create_future()
         # Mark the error of a last redirect as retrieved, in case the navigation ends otherwise.
         self._response.add_done_callback(lambda future: future.cancelled() or future.exception())
-        self._result: asyncio.Future[Event] | None = None
+        self._result: asyncio.Future[Event]
         """Result of Page.navigate."""
         self._cache_task: asyncio.Task[None] | None = None
-        self._next_document_handler: Callable[[PausedResponse], None] | None = None
+        self.on_next_document: Callable[[PausedResponse], None] | None = None
+        """Handler of every main document after the first."""
 
     @property
     def too_large(self) -> bool:
         """True if the navigation was cut off at its limit of network bytes."""
         return self._traffic.too_large
-
-    def on_next_document(self, on_document: Callable[[PausedResponse], None]) -> None:
-        """Set the handler of every main document after the first."""
-        self._next_document_handler = on_document
 
     def begin(self) -> None:
         """Start the navigation. `response` waits for the result."""
@@ -65,11 +62,11 @@ class Navigation:
 
     async def response(self) -> PausedResponse:
         """Return the first response that is not a redirect, paused. Raises BrowsersError if none comes."""
-        result = self._navigation_result()
-        await asyncio.wait([self._response, result], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
+        pending = [self._response, self._result]
+        await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
         if self._response.done():
             return self._response.result()
-        raise self.explain_error(result.result().get("errorText", "net::ERR_ABORTED"))
+        raise self.explain_error(self._result.result().get("errorText", "net::ERR_ABORTED"))
 
     def is_incomplete(self, response: PausedResponse, body: ResponseBody) -> bool:
         """Return True if fewer network bytes arrived than the response declared.
@@ -114,11 +111,11 @@ class Navigation:
         if without_interception:
             # This continues the paused request. A separate command would make the page with the round trip.
             self._session.post("Fetch.disable")
-        self._navigation_result().add_done_callback(on_answer)
+        self._result.add_done_callback(on_answer)
 
     def abort(self, response: PausedResponse) -> None:
         """Abort before anything commits. The tab stays blank and finishes the abort itself."""
-        self._tab.defer_abort(response.request_id, self._navigation_result())
+        self._tab.defer_abort(response.request_id, self._result)
 
     def explain_error(self, net_error: str, *, at: str | None = None) -> errors.BrowsersError:
         """Convert a net error of the URL `at`, by default the last one, with the details of the traffic log."""
@@ -134,10 +131,6 @@ class Navigation:
         return errors.DeadlineExceededError(
             f"{self._request.url} {what} within {after_s:.0f} s.", url=self._request.url
         )
-
-    def _navigation_result(self) -> asyncio.Future[Event]:
-        assert self._result is not None
-        return self._result
 
     def _on_paused(self, event: Event) -> None:
         if event.get("frameId") != self._tab.frame_id:
@@ -156,8 +149,8 @@ class Navigation:
             self._on_redirect(response, response.location)
         elif not self._response.done():
             self._response.set_result(response)
-        elif self._next_document_handler is not None:
-            self._next_document_handler(response)
+        elif self.on_next_document is not None:
+            self.on_next_document(response)
 
     def _on_redirect(self, response: PausedResponse, location: str) -> None:
         target = resolve_location(response.url, location)

@@ -130,6 +130,11 @@ class NetworkActivity:
         """True if the page polls any path."""
         return any(times >= _POLLED_FROM for times in self._requested.values())
 
+    @property
+    def has_push_source(self) -> bool:
+        """True if messages may come at any time: over streams, web sockets or from workers."""
+        return bool(self.streams or self.sockets or self.workers)
+
     def is_unfinished(self, document: str) -> bool:
         """Return True if the document began to load and has not ended."""
         return document in self._documents

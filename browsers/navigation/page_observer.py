@@ -79,7 +79,6 @@ class PageObserver:
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)
         session.on("Network.responseReceived", self._on_response)
-        session.on("Page.domContentEventFired", lambda _: self.readiness.on_dom_ready())
         session.on("Target.attachedToTarget", self._on_frame_process)
         commands = [
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer, maxPostDataSize=0),

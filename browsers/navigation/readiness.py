@@ -148,6 +148,7 @@ class ReadinessWaiter:
         self._is_forwarded = False
         self._ends_at = 0.0
         self.loops_ended = 0
+        session.on("Page.domContentEventFired", self._on_dom_ready)
 
     def on_new_document(self, loader_id: str) -> None:
         """Reset for another main document, whose isolated world does not exist yet."""
@@ -163,29 +164,19 @@ class ReadinessWaiter:
         self.started_at = time.monotonic()
         self._is_forwarded = False
 
-    def on_dom_ready(self) -> None:
-        """Record that the document is parsed."""
-        self.dom_ready_at = time.monotonic()
-
     async def wait_until_ready(
         self,
         limit_s: float,
         *,
         may_be_thin: bool = True,
-        may_skip: bool = True,
-        quiet_s: float = QUIET_S,
-        quiet_with_data_s: float = QUIET_WITH_DATA_S,
+        quiet_s: tuple[float, float] = (QUIET_S, QUIET_WITH_DATA_S),
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first.
 
-        Args:
-            limit_s: Maximum seconds to wait.
-            may_be_thin: False if the page is known to have content, so that little text does not delay it.
-            may_skip: False forbids virtual time for idle time in this wait.
-            quiet_s: Seconds without activity before a page is ready.
-            quiet_with_data_s: The same for a page that fetches data.
-            stop: Called before each sample.
+        `may_be_thin` is False if the page is known to have content: then little text does not delay it, and idle time
+        does not pass in virtual time. `quiet_s` are the seconds without activity before a page is ready, and before one
+        that fetches data is.
         """
         end = self._ends_at = time.monotonic() + limit_s
         progress = self.progress if may_be_thin else None
@@ -193,7 +184,9 @@ class ReadinessWaiter:
             sample, wait_s = await self.sample(), MIN_PAUSE_S
             if sample is not None:
                 self._record_sample(sample)
-                timers = self._timers(may_be_thin, may_skip, quiet_s, quiet_with_data_s)
+                may_skip, is_broken = may_be_thin and self._may_skip, self.network.is_broken(self._document)
+                times = (time.monotonic(), self.started_at, self.dom_ready_at)
+                timers = QuietTimers(*times, self._is_forwarded, may_be_thin, may_skip, *quiet_s, broken=is_broken)
                 if progress is not None:
                     timers = progress.follow(sample, self.network, timers)
                 decision = decide_readiness(sample, self.network, timers)
@@ -211,8 +204,7 @@ class ReadinessWaiter:
                     await self.time.skip(_FORWARD_S, _FORWARD_LIMIT_S, waits_for_requests=True)
                     continue
                 if decision is ReadinessDecision.SKIP:
-                    quiet = quiet_with_data_s if self.network.used_data else quiet_s
-                    if await self._stays_idle(sample, quiet):
+                    if await self._stays_idle(sample, quiet_s[self.network.used_data]):
                         return True
                     continue
                 wait_s = pause_s(sample, self.network, timers)
@@ -222,6 +214,9 @@ class ReadinessWaiter:
             self.time.grant_elapsed_time()
         return False
 
+    def _on_dom_ready(self, _: Event) -> None:
+        self.dom_ready_at = time.monotonic()
+
     async def wait_for_timers(self, seconds: float) -> None:
         """Wait until the timers of the page that are due within `seconds` have run, on a busy machine too."""
         self._ends_at = time.monotonic() + seconds
@@ -229,8 +224,7 @@ class ReadinessWaiter:
 
     async def has_timers(self) -> bool:
         """Return True if timers, animations or messages of the page may change it, or if it does not answer."""
-        network = self.network
-        if network.streams or network.sockets or network.workers or network.in_flight():
+        if self.network.has_push_source or self.network.in_flight():
             return True
         with contextlib.suppress(TimeoutError, CommandFailedError):
             own, self._own_timers = self._own_timers, self._own_timers + 1
@@ -252,10 +246,9 @@ class ReadinessWaiter:
             return None
         except CommandFailedError:
             return None
-        return DomSample.of(raw) if isinstance(raw, list) else None
+        return DomSample.of(raw)
 
     def _answer_limit_s(self) -> float:
-        """Return the seconds without an answer after which the page runs an endless loop."""
         left_s = self._ends_at - time.monotonic()
         return max(SAMPLE_LIMIT_S, min(SAMPLE_LIMIT_S * measure_slowdown(), left_s))
 
@@ -270,10 +263,7 @@ class ReadinessWaiter:
         return value
 
     async def evaluate_object(self, expression: str, *, limit_s: float) -> str:
-        """Evaluate an expression and return the id of its object. Retry once after a new document.
-
-        Raises TimeoutError if the page does not answer, and CommandFailedError if the page is between two documents.
-        """
+        """Evaluate an expression as `evaluate` and return the id of its object. Retry once after a new document."""
         try:
             answer = await self._evaluate_raw(expression, limit_s)
         except CommandFailedError:
@@ -294,19 +284,6 @@ class ReadinessWaiter:
             self._world = None
             raise
 
-    def _timers(self, may_be_thin: bool, may_skip: bool, quiet_s: float, quiet_with_data_s: float) -> QuietTimers:
-        return QuietTimers(
-            time.monotonic(),
-            self.started_at,
-            self.dom_ready_at,
-            self._is_forwarded,
-            may_be_thin,
-            may_skip and self._may_skip,
-            quiet_s,
-            quiet_with_data_s,
-            broken=self.network.is_broken(self._document),
-        )
-
     def _record_sample(self, sample: DomSample) -> None:
         self.last_sample = sample
         if sample.contents != self._contents:
@@ -314,10 +291,7 @@ class ReadinessWaiter:
             self.network.on_content()
 
     async def _had_overdue_work(self, before: DomSample) -> bool:
-        """Return True if overdue timers of a busy machine bring content or requests.
-
-        The timer of this check runs after all that were due before it, and their requests are reported before it ends.
-        """
+        """Return True if overdue timers of a busy machine, which run before that of this check, bring anything."""
         requests = self.network.requests
         after = await self._sample_after(0)
         has_requested = after is not None and self.network.requests != requests and not self.network.polls
@@ -327,13 +301,11 @@ class ReadinessWaiter:
         """Take a sample after the timers of the page that are due by then, on a busy machine too."""
         expression = _AFTER_TIMERS % (self._sample_script, milliseconds)
         self._own_timers += 1
+        limit_s = milliseconds / 1000 + self._answer_limit_s()
         try:
-            raw = await self.evaluate(
-                expression, limit_s=milliseconds / 1000 + self._answer_limit_s(), await_promise=True
-            )
+            return DomSample.of(await self.evaluate(expression, limit_s=limit_s, await_promise=True))
         except (TimeoutError, CommandFailedError):
             return None
-        return DomSample.of(raw) if isinstance(raw, list) else None
 
     async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
         """Return True if timers of the next `seconds` bring neither content nor requests."""

@@ -24,13 +24,8 @@ _MAX_SIGNATURES = 64
 """Maximum of records of one batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageSignature:
-    """Features by which two pages are similar: code and structure, number of requests, and paths of data requests."""
-
-    code_hash: str
-    requests: int
-    data_shapes: frozenset[str]
+PageSignature = tuple[str, int, frozenset[str]]
+"""Features by which two pages are similar: code and structure, number of requests, and paths of data requests."""
 
 
 @dataclass(slots=True)
@@ -117,8 +112,7 @@ class PageProgress:
         self.pause_s = max(MIN_PAUSE_S, IDLE_S - idle_s) if idle_s else MAX_PAUSE_S
         if idle_s >= IDLE_S and sample.code_hash:
             self.pause_s, self._contents, self._requests = MAX_PAUSE_S, sample.contents, network.requests
-            signature = PageSignature(sample.code_hash, network.requests, frozenset(network.data_shapes))
-            self._record = self._patterns.find(signature)
+            self._record = self._patterns.find((sample.code_hash, network.requests, frozenset(network.data_shapes)))
             self.is_predicted_idle = self._record.predict_idle()
 
 
@@ -208,22 +202,13 @@ class DomSample:
     """Number of times that several nodes were replaced at once: as content for scrolling, but not for waiting."""
 
     @classmethod
-    def of(cls, raw: list[object]) -> DomSample:
-        """Parse the tuple from probe.js."""
-        ready_state, quiet_ms, contents, chars, spinner, height, window, matches, scripted, code_hash, swaps = raw
-        return cls(
-            str(ready_state),
-            float(str(quiet_ms)) / 1000,
-            int(str(contents)),
-            int(str(chars)),
-            bool(spinner),
-            int(str(height)),
-            int(str(window)),
-            bool(matches),
-            bool(scripted),
-            str(code_hash),
-            int(str(swaps)),
-        )
+    def of(cls, raw: object) -> DomSample | None:
+        """Parse the list of numbers and texts from probe.js, or return None if it is none."""
+        if not isinstance(raw, list):
+            return None
+        ready_state, quiet_ms, contents, chars, spinner, height, window, matches, scripted, *more = raw
+        flags = (bool(matches), bool(scripted))
+        return cls(ready_state, quiet_ms / 1000, contents, chars, bool(spinner), height, window, *flags, *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,19 +280,15 @@ def compute_idle_s(sample: DomSample, network: NetworkActivity, timers: QuietTim
     thin = timers.may_be_thin and _is_thin(sample)
     if thin or sample.spinner or not sample.selector_matches or network.polls or sample.ready_state != "complete":
         return 0.0
-    if network.in_flight() or _has_push_source(network):
+    if network.in_flight() or network.has_push_source:
         return 0.0
     return _idle_s(sample, network, timers.now)
 
 
 def _can_skip(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> bool:
     """Return True if only timers could bring more. Other sources need real time."""
-    held = network.in_flight() or _has_push_source(network)
+    held = network.in_flight() or network.has_push_source
     return timers.may_skip and sample.ready_state == "complete" and not held
-
-
-def _has_push_source(network: NetworkActivity) -> bool:
-    return bool(network.streams or network.sockets or network.workers)
 
 
 def _idle_s(sample: DomSample, network: NetworkActivity, now: float) -> float:

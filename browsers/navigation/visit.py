@@ -79,12 +79,8 @@ class Visit:
         """
         page = self._page
         # Prepared late: its first milliseconds were not observed.
-        if self.request.batch is not None and not self.expects_page:
-            return self.tab.committed
-        if self.request.refuses_consent:
-            return self.tab.committed
-        if self.request.picture is not None:
-            # Its window has another size.
+        is_late = self.request.batch is not None and not self.expects_page
+        if is_late or self.request.refuses_consent or self.request.picture is not None:
             return self.tab.committed
         return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
@@ -115,7 +111,6 @@ class Visit:
             raise errors.ConnectionClosedError(f"The visit was interrupted: {error}", url=self.request.url) from error
 
     def _unrendered(self, exceeded_limit: str) -> Snapshot:
-        """Return the page as the server sent it, because its rendering failed."""
         assert self._peeked is not None
         return replace(self._peeked, complete=False, exceeded_limit=exceeded_limit, timing=self._end_timing())
 
@@ -224,7 +219,7 @@ class Visit:
     def _create_page(self) -> PageObserver:
         """Create the page and send its commands. Call this before the navigation or commit."""
         page = PageObserver(self.tab, self.request, self.tier, self.patterns)
-        self._navigation.on_next_document(page.on_document)
+        self._navigation.on_next_document = page.on_document
         self._preparing = asyncio.ensure_future(page.prepare())
         # Mark the error as retrieved in case the visit ends before it renders.
         self._preparing.add_done_callback(lambda future: future.cancelled() or future.exception())
