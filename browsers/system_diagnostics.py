@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from browsers.chromium import locate
 from browsers.chromium.install import InstallReport, install_chromium
-from browsers.chromium.socket_permissions import ALLOW_SOCKETS, are_sockets_forbidden
+from browsers.chromium.locate import ALLOW_SOCKETS, are_sockets_forbidden
 from browsers.egress import is_fake_dns_suspected
 from browsers.egress.upstream_proxy import parse_proxy
 from browsers.model import Tier

@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urljoin, urls
 
 import ada_url
 
-from browsers.http.domains import registrable_domain
+from browsers.model import registrable_domain
 from scraper.errors import InvalidUrlError
 from scraper.values.text import truncate
 

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from browsers.cdp.session import CommandFailedError
-from browsers.chromium.playwright_driver import PlaywrightDriver
+from browsers.chromium.playwright_driver import PlaywrightDriver, ProfileDir
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
-from browsers.chromium.profile_dir import ProfileDir
 from browsers.errors import BrowsersError
 from browsers.pool import browser_pool
 from scraper.workers import pool

@@ -10,20 +10,19 @@ import functools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from browsers.acting.accessible_names import AccessibleNameComputer
-from browsers.acting.aria_roles import (
+from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
+from browsers.acting.roles_and_names import (
     ACTIVE,
     FIELDS,
     HEADINGS,
     INVISIBLE_TAGS,
     LANDMARKS,
     OTHER_ROLES,
+    AccessibleNameComputer,
     is_secret,
     role_of,
 )
-from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
-from browsers.acting.page_regions import mark_regions
-from browsers.acting.visibility import mark_visible
+from browsers.acting.visibility import mark_regions, mark_visible
 from browsers.garbage_collection import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
 

@@ -10,7 +10,7 @@ from browsers.acting.acting_page import ActingPage
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.step_targets import find_same_control
+from browsers.acting.step_parser import find_same_control
 from browsers.scripts import call_page
 from browsers.text_quoting import clean_text, quote, truncate
 

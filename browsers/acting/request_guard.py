@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from browsers.cdp.session import Event, Session
-from browsers.http.domains import registrable_domain
 from browsers.login_state import covers_host
+from browsers.model import registrable_domain
 from browsers.text_quoting import clean_text, quote, truncate
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -16,8 +16,15 @@ from browsers.acting.outline import OutlineLine
 from browsers.acting.page_outlines import WINDOW_SIZE
 from browsers.acting.repeated_actions import choose_option, press_for_more, scroll_to_end
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepTarget
-from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
+from browsers.acting.step_parser import (
+    LOCAL_FILE,
+    PICTURE_VERB,
+    Step,
+    StepTarget,
+    StepTargetError,
+    find_same_control,
+    find_target,
+)
 from browsers.cdp.session import CommandFailedError
 from browsers.text_quoting import clean_text, quote, truncate
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from browsers.egress.ip_rules import normalize_host
 from browsers.errors import FilterListError
-from browsers.http.domains import registrable_domain
-from browsers.model import ThirdParties
+from browsers.model import ThirdParties, registrable_domain
 from browsers.settings import BrowserSettings
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from typing import Any
 
 from browsers import errors
 from browsers.chromium import locate
-from browsers.chromium.playwright_driver import PlaywrightDriver
+from browsers.chromium.locate import ALLOW_SOCKETS, are_sockets_forbidden
+from browsers.chromium.playwright_driver import PlaywrightDriver, ProfileDir
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
-from browsers.chromium.profile_dir import ProfileDir
-from browsers.chromium.socket_permissions import ALLOW_SOCKETS, are_sockets_forbidden
 from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity

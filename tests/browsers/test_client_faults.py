@@ -23,8 +23,8 @@ from playwright.async_api._context_manager import PlaywrightContextManager
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
 from browsers.chromium import playwright_driver, renderer_limits
+from browsers.chromium.playwright_driver import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.chromium.process import launch_chromium
-from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.chromium.renderer_limits import list_tree_pids
 from browsers.egress import proxy_server
 from browsers.egress.proxy_listener import ProxyLimits

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from browsers.chromium import locate, process
-from browsers.chromium.playwright_driver import PlaywrightDriver
-from browsers.chromium.profile_dir import ProfileDir
+from browsers.chromium.playwright_driver import PlaywrightDriver, ProfileDir
 from browsers.chromium.renderer_limits import command_line, list_tree_pids
 from browsers.chromium.switches import LaunchPlan
 from browsers.client import Browsers
