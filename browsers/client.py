@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
@@ -18,7 +18,7 @@ from browsers.acting.sessions import ActingSessions
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
-from browsers.login_state import LoginState
+from browsers.login_state import LoginState, make_settable
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import IsSufficient, Visit
@@ -35,8 +35,8 @@ _MAX_SCRIPTED_HOSTS = 4096
 _MAX_PROFILES = 200
 """Site profiles whose cookies are kept in memory."""
 
-_MAX_ATTEMPTS = 2
-"""Attempts of a visit that fails for a temporary reason, within its deadline."""
+_RETRY_PAUSE_S = (0.05, 0.3)
+"""Seconds, at least and at most, before the second attempt of a visit that fails for a temporary reason."""
 _NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
 """Errors after which a visit is not retried.
 
@@ -185,28 +185,29 @@ class Browsers:
         exceeded_limit = ""
         self._active += 1
         try:
-            async for attempt in _retrying(deadline_at):
-                with attempt:
-                    try:
-                        snapshot = await self._visit_once(request, enough, started_at, deadline_at)
-                        if exceeded_limit:
-                            return replace(snapshot, complete=False, exceeded_limit=exceeded_limit)
-                        return snapshot
-                    except errors.PageLimitError as error:
+            for is_last in (False, True):
+                try:
+                    snapshot = await self._visit_once(request, enough, started_at, deadline_at)
+                    return (
+                        replace(snapshot, complete=False, exceeded_limit=exceeded_limit) if exceeded_limit else snapshot
+                    )
+                except errors.BrowsersError as error:
+                    may_succeed = error.retryable and not isinstance(error, _NOT_RETRIED)
+                    if is_last or not may_succeed or time.monotonic() >= deadline_at:
+                        raise
+                    if isinstance(error, errors.PageLimitError):
                         # It would exceed the limit again: return the unrendered response.
                         exceeded_limit, request = error.limit, replace(request, mode=Mode.PEEK)
-                        raise
-                    except errors.PageCrashedError:
-                        if request.mode is Mode.RENDER:
-                            # The page may crash its renderer again: then return the unrendered response.
-                            request, enough = replace(request, mode=Mode.AUTO), None
-                        raise
+                    elif isinstance(error, errors.PageCrashedError) and request.mode is Mode.RENDER:
+                        # The page may crash its renderer again: then return the unrendered response.
+                        request, enough = replace(request, mode=Mode.AUTO), None
+                await asyncio.sleep(random.uniform(*_RETRY_PAUSE_S))
         except errors.BrowsersError as error:
             error.url = error.url or request.url
             raise
         finally:
             self._active -= 1
-        raise AssertionError  # tenacity re-raises the last error
+        raise AssertionError  # the last attempt returns or raises
 
     async def _visit_once(
         self, request: Request, enough: IsSufficient | None, started_at: float, deadline_at: float
@@ -246,22 +247,6 @@ class Browsers:
                     is_clean = not visit.prepared
                 lease.is_reusable = is_clean and not lease.tab.saw_credentials
                 return snapshot
-
-
-def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
-    return tenacity.AsyncRetrying(
-        stop=tenacity.stop_after_attempt(_MAX_ATTEMPTS),
-        retry=tenacity.retry_if_exception(
-            lambda error: (
-                isinstance(error, errors.BrowsersError)
-                and error.retryable
-                and not isinstance(error, _NOT_RETRIED)
-                and time.monotonic() < deadline_at
-            )
-        ),
-        wait=tenacity.wait_random(0.05, 0.3),
-        reraise=True,
-    )
 
 
 @dataclass
@@ -308,14 +293,13 @@ class _CookieProfiles:
     """Store cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
 
     def __init__(self) -> None:
-        """Start without cookies."""
         self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
 
     async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
         """Set the profile's cookies in a new tab."""
         cookies = self._cookies.get((principal, site_profile))
         if cookies:
-            await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
+            await tab.connection.browser.send("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
 
     def forget(self, principal: str, site_profile: str) -> bool:
         """Delete a profile's cookies and return True if there were any."""
@@ -323,14 +307,5 @@ class _CookieProfiles:
 
     async def save(self, tab: Tab, principal: str, site_profile: str) -> None:
         """Store the profile's cookies from a tab."""
-        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
-        self._cookies[principal, site_profile] = [_make_settable(cookie) for cookie in found["cookies"]]
-
-
-def _make_settable(cookie: Event) -> Event:
-    """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
-    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
-    settable = {key: cookie[key] for key in names if key in cookie}
-    if not cookie.get("session", False):
-        settable["expires"] = cookie["expires"]
-    return settable
+        found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
+        self._cookies[principal, site_profile] = [make_settable(cookie) for cookie in found["cookies"]]

@@ -96,6 +96,14 @@ class LoginState:
         return {identify(cookie) for cookie in self.cookies if cookie.get("httpOnly")}
 
 
+def make_settable(cookie: Cookie) -> dict[str, Any]:
+    """Return a cookie as `Storage.setCookies` takes it: a session cookie has no time of expiry."""
+    settable = {name: cookie[name] for name in (*COOKIE_FIELDS, "priority", "partitionKey") if name in cookie}
+    if float(settable.get("expires", -1)) <= 0:
+        settable.pop("expires", None)
+    return settable
+
+
 def identify(cookie: Cookie) -> tuple[str, str]:
     """Return name and domain of a cookie; the domain is in lower case without a leading dot."""
     return str(cookie["name"]), str(cookie["domain"]).lstrip(".").lower()

@@ -28,10 +28,10 @@ async def test_a_browser_is_lent_again_without_contexts(browser_settings: Browse
     async with Browsers(settings) as browsers:
         first = await started(browsers)
         await visit(browsers, site, "/spa/1", site_profile="a")
-        assert (await first.connection.call("Target.getBrowserContexts"))["browserContextIds"]
+        assert (await first.connection.browser.send("Target.getBrowserContexts"))["browserContextIds"]
     async with Browsers(settings) as browsers:
         assert (await started(browsers)).pid == first.pid
-        assert (await first.connection.call("Target.getBrowserContexts"))["browserContextIds"] == []
+        assert (await first.connection.browser.send("Target.getBrowserContexts"))["browserContextIds"] == []
         async with Browsers(settings) as others:
             assert (await started(others)).pid != first.pid
         first.kill()

@@ -92,9 +92,9 @@ class WarmProcesses:
         # Tabs that are still used fail as they do when a browser ends.
         connection.fail_tabs()
         try:
-            if connection._browser._handlers or connection._kills or (guard and guard.is_shared_memory_high):
+            if connection.browser._handlers or connection._kills or guard.is_shared_memory_high:
                 raise CommandFailedError("It differs from a new browser.")
-            for context_id in (await connection.call("Target.getBrowserContexts"))["browserContextIds"]:
+            for context_id in (await connection.browser.send("Target.getBrowserContexts"))["browserContextIds"]:
                 await connection.close_context(context_id)
         except (BrowsersError, CommandFailedError, TimeoutError):
             await RunningChromium.close(chromium)

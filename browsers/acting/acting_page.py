@@ -124,7 +124,7 @@ class ActingPage:
             context = self._tab.context_id
             for name in _PERMISSIONS:
                 denied: Event = {"permission": {"name": name}, "setting": "denied", "browserContextId": context}
-                commands.append(asyncio.ensure_future(connection.call("Browser.setPermission", **denied)))
+                commands.append(asyncio.ensure_future(connection.browser.send("Browser.setPermission", **denied)))
             await asyncio.gather(*commands)
             if self._login is not None:
                 await self._login.restore()

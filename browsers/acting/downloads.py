@@ -56,7 +56,9 @@ class Downloads:
         behavior: Event = {"behavior": "allowAndName", "downloadPath": str(self._folder)}
         try:
             context_id = self._tab.context_id
-            await self._tab.connection.call("Browser.setDownloadBehavior", browserContextId=context_id, **behavior)
+            await self._tab.connection.browser.send(
+                "Browser.setDownloadBehavior", browserContextId=context_id, **behavior
+            )
             yield
         finally:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
@@ -131,4 +133,6 @@ class Downloads:
         self._changed.set()
 
     def _cancel(self, identifier: str) -> None:
-        self._tab.connection.post("Browser.cancelDownload", guid=identifier, browserContextId=self._tab.context_id)
+        self._tab.connection.browser.post(
+            "Browser.cancelDownload", guid=identifier, browserContextId=self._tab.context_id
+        )

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from browsers import errors
 from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify
+from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify, make_settable
 from browsers.model import ThirdParties
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.tab import Tab
@@ -47,8 +47,8 @@ class LoginRestorer:
         Raises CommandFailedError if Chromium refused a command, and TimeoutError if Chromium did not answer in time.
         """
         if self._state.cookies:
-            cookies = [_make_settable(cookie) for cookie in self._state.cookies]
-            await self._tab.connection.call(
+            cookies = [make_settable(cookie) for cookie in self._state.cookies]
+            await self._tab.connection.browser.send(
                 "Storage.setCookies", cookies=cookies, browserContextId=self._tab.context_id, limit_s=_LIMIT_S
             )
         await self._add_script()
@@ -65,7 +65,7 @@ class LoginRestorer:
         expected = self._state.session_cookies()
         if not expected:
             return False
-        found = await self._tab.connection.call(
+        found = await self._tab.connection.browser.send(
             "Storage.getCookies", browserContextId=self._tab.context_id, limit_s=_LIMIT_S
         )
         return not expected & {identify(cookie) for cookie in found["cookies"]}
@@ -107,16 +107,8 @@ async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
 async def _read_cookies(tab: Tab) -> list[Event]:
     """Return the cookies of the browser context of a tab, with the fields of `COOKIE_FIELDS`."""
     async with asyncio.timeout(_LIMIT_S):
-        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
+        found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
     return [{name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in found["cookies"]]
-
-
-def _make_settable(cookie: Cookie) -> Event:
-    """Return a cookie as `Storage.setCookies` takes it: a session cookie has no time of expiry."""
-    settable = {name: cookie[name] for name in COOKIE_FIELDS if name in cookie}
-    if float(settable.get("expires", -1)) <= 0:
-        settable.pop("expires", None)
-    return settable
 
 
 async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:

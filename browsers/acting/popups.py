@@ -131,7 +131,7 @@ class NewWindowBlocker:
         self._tabs: dict[str, tuple[Tab, OnWorker]] = {}
         """Tabs by browser context. Each has a context of its own, so another page there is a window of its page."""
         # As long as the browser runs: a tab that is opened while the last block ends is paused, too.
-        connection.on("Target.attachedToTarget", self._on_attached)
+        connection.browser.on("Target.attachedToTarget", self._on_attached)
 
     @contextlib.asynccontextmanager
     async def block(self, tab: Tab, on_worker: OnWorker) -> AsyncIterator[None]:
@@ -143,12 +143,12 @@ class NewWindowBlocker:
         """
         self._tabs[tab.context_id] = tab, on_worker
         try:
-            await self._connection.call("Target.setAutoAttach", **self._parameters(pauses=True))
+            await self._connection.browser.send("Target.setAutoAttach", **self._parameters(pauses=True))
             yield
         finally:
             del self._tabs[tab.context_id]
             if not self._tabs:
-                self._connection.post("Target.setAutoAttach", **self._parameters(pauses=False))
+                self._connection.browser.post("Target.setAutoAttach", **self._parameters(pauses=False))
 
     def _parameters(self, *, pauses: bool) -> Event:
         return {
@@ -179,7 +179,7 @@ class NewWindowBlocker:
         """Close a new window; the page that opened it waits until the window runs."""
 
         def close() -> None:
-            self._connection.post("Target.closeTarget", targetId=target_id)
+            self._connection.browser.post("Target.closeTarget", targetId=target_id)
 
         def refuse(paused: Event) -> None:
             session.post("Fetch.failRequest", requestId=paused["requestId"], errorReason="Aborted")

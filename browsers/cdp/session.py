@@ -111,13 +111,13 @@ class Session:
             return future
         number = next(self._connection.numbers)
         self._pending[number] = future
-        self._connection.transmit(self, {"id": number, "method": method, "params": params})
+        self._connection.transport.send(self.id, {"id": number, "method": method, "params": params})
         return future
 
     async def send(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command and wait for its answer.
 
-        Raises CommandFailedError if the browser refused it, TimeoutError if no answer within `limit_s`,
+        Raises CommandFailedError if the browser refused it, TimeoutError if there is no answer within `limit_s`,
         PageCrashedError if the target no longer exists, and BrowserGoneError if the browser no longer runs, or the tab
         was closed.
         """
@@ -200,30 +200,14 @@ class Connection:
         """Messages received from the browser and its tabs."""
         self.flat = transport.flat
         """True if targets are attached with flattening."""
-        self._transport = transport
-        self._browser = Session(self, None)
-        self._sessions: dict[str | None, Session] = {None: self._browser}
+        self.transport = transport
+        self.browser = Session(self, None)
+        self._sessions: dict[str | None, Session] = {None: self.browser}
         self._kills: deque[float] = deque()
         """Times of kills that the browser has not reported yet."""
         self.numbers = itertools.count(1)
         """Command ids, unique for this browser."""
         transport.bind(self._on_message, self.lost)
-
-    async def call(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
-        """Send a command to the browser itself.
-
-        Raises CommandFailedError if the browser refused it, TimeoutError if no answer within `limit_s`, and
-        BrowserGoneError if the browser no longer runs.
-        """
-        return await self._browser.send(method, limit_s=limit_s, **params)
-
-    def post(self, method: str, /, **params: Any) -> None:
-        """Send a command to the browser itself and ignore its answer."""
-        self._browser.post(method, **params)
-
-    def on(self, event: str, handler: EventHandler) -> None:
-        """Call `handler` with the parameters of each event of the browser itself, after its earlier handlers."""
-        self._browser.on(event, handler)
 
     def expect_crash(self) -> None:
         """Record that a renderer is about to be killed because of its memory. Any thread may call this."""
@@ -237,30 +221,26 @@ class Connection:
                 return partial(errors.PageLimitError, "The page used too much memory and was ended.")
         return partial(errors.PageCrashedError, "The page's renderer died.")
 
-    def ping(self) -> None:
-        """Send a command that any running browser answers."""
-        self._browser.post("Browser.getVersion")
-
     async def open_context(self, proxy_server: str) -> str:
         """Create a private browser context behind its own proxy listener, and return its id.
 
         `<-loopback>` removes Chromium's rule that loopback bypasses the proxy.
         """
-        context = await self.call(
+        context = await self.browser.send(
             "Target.createBrowserContext", disposeOnDetach=True, proxyServer=proxy_server, proxyBypassList="<-loopback>"
         )
         return str(context["browserContextId"])
 
     async def close_context(self, context_id: str, *, limit_s: float = 2.0) -> None:
-        """Close a context with all its tabs. Raises what `call` raises."""
-        await self.call("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
+        """Close a context with all its tabs. Raises what `Session.send` raises."""
+        await self.browser.send("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
 
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
         """Open a blank tab and return its target id, which is also its main frame's id, and its session."""
         # If Playwright sees each tab paused, it waits for the first page before it detaches.
         url = _NO_PAGE if self.flat else "about:blank"
-        target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
-        attached = await self.call(
+        target = await self.browser.send("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
+        attached = await self.browser.send(
             "Target.attachToTarget", targetId=target["targetId"], flatten=self.flat, limit_s=limit_s
         )
         return target["targetId"], self.add_session(attached["sessionId"])
@@ -283,7 +263,7 @@ class Connection:
     def fail_tabs(self) -> None:
         """Fail all tabs before the browser closes, so that visits report BrowserGoneError and no error of the site."""
         for session in list(self._sessions.values()):
-            if session is not self._browser:
+            if session is not self.browser:
                 self.forget(session, partial(errors.BrowserGoneError, "The browser was ended."))
 
     def lost(self) -> None:
@@ -299,16 +279,12 @@ class Connection:
     def close(self) -> None:
         """Close the connection and fail all pending commands."""
         self.lost()
-        self._transport.close()
+        self.transport.close()
 
     def mute(self, session: Session) -> None:
         """Discard all further messages of a session."""
         if session.id is not None:
-            self._transport.mute(session.id)
-
-    def transmit(self, session: Session, message: Message) -> None:
-        """Send one message to a target."""
-        self._transport.send(session.id, message)
+            self.transport.mute(session.id)
 
     def _on_message(self, session_id: str | None, message: Message, size: int = 0) -> None:
         self.message_count += 1

@@ -51,39 +51,38 @@ class RunningChromium:
     """A running browser. `connection.closed` is set when it has ended."""
 
     def __init__(
-        self, browser: Browser, connection: Connection, tier: Tier, sandboxed: bool, folders: set[Path]
+        self, browser: Browser, connection: Connection, request: LaunchRequest, sandboxed: bool, folders: set[Path]
     ) -> None:
         """Take ownership of a browser that has started."""
         self.connection = connection
-        self.tier = tier
+        self.tier = request.tier
         self.sandboxed = sandboxed
         self.version = browser.version
         self.started_at = time.monotonic()
         self.pid: int | None = None
-        self.renderer_guard: RendererGuard | None = None
+        self.renderer_guard = RendererGuard(request.page_memory_bytes, connection.expect_crash)
         self._browser = browser
         self._folders = folders
         self._watched: dict[int, int] = {}
         """Process ids by the descriptor that signals their end."""
 
-    async def watch(self, page_memory_bytes: int) -> None:
-        """Read the process id, watch for the end, and limit the memory of renderers to `page_memory_bytes`.
+    async def watch(self) -> None:
+        """Read the process id, watch for the end, and limit the memory of renderers.
 
         Without its zygote a browser opens no tab, so it is killed if the zygote ends. Without `pidfd_open`, as on
         macOS, only the process id is read.
         """
-        found = await self.connection.call("SystemInfo.getProcessInfo")
+        found = await self.connection.browser.send("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)
         if self.pid is None or not hasattr(os, "pidfd_open"):
             return
         self._watch(self.pid)
         for zygote in await asyncio.to_thread(find_zygotes, self.pid):
             self._watch(zygote)
-        self.renderer_guard = RendererGuard(self.pid, page_memory_bytes, self.connection.expect_crash)
-        self.renderer_guard.start()
+        self.renderer_guard.start(self.pid)
 
     async def self_test(self) -> None:
-        """Open a tab and close it, to test the transport. Raises what `Connection.call` raises."""
+        """Open a tab and close it, to test the transport. Raises what `Session.send` raises."""
         context_id = await self.connection.open_context(DEAD_PROXY)
         _, session = await self.connection.open_session(context_id, limit_s=_SELF_TEST_LIMIT_S)
         await session.send("Page.getFrameTree", limit_s=_SELF_TEST_LIMIT_S)
@@ -97,8 +96,7 @@ class RunningChromium:
     async def close(self) -> None:
         """Close the browser, by force if necessary, and remove its profile."""
         self.connection.fail_tabs()
-        if self.renderer_guard is not None:
-            self.renderer_guard.close()
+        self.renderer_guard.close()
         try:
             async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await self._browser.close()
@@ -187,10 +185,10 @@ async def _launch(
     try:
         async with asyncio.timeout(_LAUNCH_LIMIT_S):
             transport = await _open_transport(browser, connecting)
-            running = RunningChromium(browser, Connection(transport), request.tier, sandboxed, folders)
+            running = RunningChromium(browser, Connection(transport), request, sandboxed, folders)
             # A tab has been opened before, so its zygote exists and can be watched.
             await running.self_test()
-            await running.watch(request.page_memory_bytes)
+            await running.watch()
     except BaseException as error:
         with contextlib.suppress(Exception):
             await browser.close()

@@ -20,7 +20,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -101,12 +101,12 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class RendererGuard:
     """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
 
-    def __init__(self, browser_pid: int, limit_bytes: int, on_kill: Callable[[], None]) -> None:
+    def __init__(self, limit_bytes: int, on_kill: Callable[[], None]) -> None:
         """Prepare to limit the resident memory of each renderer of a browser to `limit_bytes`.
 
         The thread calls `on_kill` before it kills a renderer.
         """
-        self._browser_pid = browser_pid
+        self._browser_pid = 0
         self._limit_bytes = limit_bytes
         self._on_kill = on_kill
         self._visits = 0
@@ -132,8 +132,9 @@ class RendererGuard:
         """True if a page was ended because it filled a shared process, so that the browser should be replaced."""
         return self._shared_limit_bytes > self._limit_bytes
 
-    def start(self) -> None:
-        """Start the thread, on Linux only."""
+    def start(self, browser_pid: int) -> None:
+        """Start the thread for a browser, on Linux only."""
+        self._browser_pid = browser_pid
         if sys.platform == "linux":
             threading.Thread(target=self._run, name="renderer-limits", daemon=True).start()
 
@@ -147,6 +148,15 @@ class RendererGuard:
         self._visits -= 1
         if not self._visits:
             self._busy.clear()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch while the block runs, as during a visit."""
+        self.begin_visit()
+        try:
+            yield
+        finally:
+            self.end_visit()
 
     def close(self) -> None:
         """End the thread."""

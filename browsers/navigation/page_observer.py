@@ -101,7 +101,7 @@ class PageObserver:
                 )
             )
         connection, context_id = self._tab.connection, self._tab.context_id
-        denied = connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=context_id)
+        denied = connection.browser.send("Browser.setDownloadBehavior", behavior="deny", browserContextId=context_id)
         return asyncio.gather(*commands, denied)
 
     async def wait_until_ready(self, limit_s: float) -> bool:

@@ -196,7 +196,7 @@ class Tab:
                 self.session.start("Page.enable"),
                 self.session.start("Page.addScriptToEvaluateOnNewDocument", source=DESKTOP_APIS),
                 self.session.start("Network.overrideNetworkState", **NETWORK_STATE),
-                self.connection.call("Browser.setPermission", **permission),
+                self.connection.browser.send("Browser.setPermission", **permission),
             ]
         return commands
 
@@ -295,7 +295,7 @@ class Tab:
             await old.send("Page.setWebLifecycleState", state="frozen")
             await _empty_local_storage(old, self.origins)
             await self._check_only_targets(old_target, self.frame_id)
-            await self.connection.call("Target.closeTarget", targetId=old_target)
+            await self.connection.browser.send("Target.closeTarget", targetId=old_target)
             await old.ended.wait()
             await self._clear_storage()
             await self._check_only_targets(self.frame_id)
@@ -319,7 +319,7 @@ class Tab:
 
     async def _check_only_targets(self, *targets: str) -> None:
         """Raise PageCrashedError if the context has other targets. Workers outlive pages and may still write."""
-        found = await self.connection.call("Target.getTargets")
+        found = await self.connection.browser.send("Target.getTargets")
         for info in found["targetInfos"]:
             if info.get("browserContextId") == self.context_id and info["targetId"] not in targets:
                 raise PageCrashedError(f"A {info['type']} is left in the context.")

@@ -65,7 +65,7 @@ class Heartbeat:
             return
         self._missed = 0 if self._has_answered else self._missed + 1
         self._probed_at, self._messages_at_probe = now, self.connection.message_count
-        self.connection.ping()
+        self.connection.browser.post("Browser.getVersion")
 
     @property
     def _has_answered(self) -> bool:
@@ -138,9 +138,8 @@ class BrowserHandle:
     def needs_replacement(self) -> bool:
         """True if it has reached a limit of age, visits or shared memory and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
-        guard = self.chromium.renderer_guard
         return (
-            (guard is not None and guard.is_shared_memory_high)
+            self.chromium.renderer_guard.is_shared_memory_high
             or self.renders >= self._settings.renders_per_browser
             or self.peeks >= self._settings.peeks_per_browser
             or age >= self._settings.browser_age_s
@@ -154,9 +153,7 @@ class BrowserHandle:
         """
         self.lent += 1
         self._drained.clear()
-        guard = self.chromium.renderer_guard
-        if guard is not None:
-            guard.begin_visit()
+        self.chromium.renderer_guard.begin_visit()
         lease: TabLease | None = None
         profile = ProfileKey.of(request)
         # In the full tier no two tabs share a process.
@@ -181,38 +178,22 @@ class BrowserHandle:
                 task.add_done_callback(self._cleaning.discard)
                 lease.stays_open = True
         finally:
-            if guard is not None:
-                guard.end_visit()
+            self.chromium.renderer_guard.end_visit()
             self._end_lease(lease)
 
     @contextmanager
     def hold_for_session(self) -> Iterator[None]:
         """Count a session, so that the browser is replaced only after its end.
 
-        The memory of its pages is watched only within `watch_memory`: they are frozen between the steps.
+        The memory of its pages is watched only within `RendererGuard.watching`: they are frozen between the steps.
         """
         self.sessions += 1
-        guard = self.chromium.renderer_guard
+        self.chromium.renderer_guard.end_visit()
         try:
-            if guard is not None:
-                guard.end_visit()
             yield
         finally:
-            if guard is not None:
-                guard.begin_visit()
+            self.chromium.renderer_guard.begin_visit()
             self.sessions -= 1
-
-    @contextmanager
-    def watch_memory(self) -> Iterator[None]:
-        """Limit the memory of renderers while the block runs, as during the lease of a visit."""
-        guard = self.chromium.renderer_guard
-        if guard is not None:
-            guard.begin_visit()
-        try:
-            yield
-        finally:
-            if guard is not None:
-                guard.end_visit()
 
     async def _clean(self, tab: Tab) -> None:
         try:

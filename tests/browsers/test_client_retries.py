@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from browsers import errors
-from browsers.client import _retrying
+from browsers import Browsers, Request, errors
 
 
 @pytest.mark.parametrize(
@@ -19,11 +16,18 @@ from browsers.client import _retrying
         (errors.NameNotResolvedError, 1),
     ],
 )
-async def test_connect_timeout_is_not_retried(error: type[errors.BrowsersError], tries: int) -> None:
+async def test_connect_timeout_is_not_retried(
+    error: type[errors.BrowsersError], tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = 0
+
+    async def fails(*_: object) -> None:
+        nonlocal made
+        made += 1
+        raise error("It failed.")
+
+    client = Browsers(is_lazy=True)
+    monkeypatch.setattr(client, "_visit_once", fails)
     with pytest.raises(error):
-        async for attempt in _retrying(time.monotonic() + 60):
-            with attempt:
-                made += 1
-                raise error("It failed.")
+        await client.visit(Request("http://site.example/", deadline_s=60))
     assert made == tries

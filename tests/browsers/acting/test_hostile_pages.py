@@ -183,7 +183,7 @@ async def test_nothing_is_repeated_after_the_browser_died(browser_settings: Brow
         actor = Actor(browsers, site)
         await actor("open @form", 'click "Gift"')
         handle = await browsers.pool.get_handle(Tier.FULL)
-        handle.chromium.connection.post("Browser.crash")
+        handle.chromium.connection.browser.post("Browser.crash")
         assert actor.session is not None
         page = browsers.acting._sessions[actor.session].page
         await page.session.ended.wait()

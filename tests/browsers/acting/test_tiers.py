@@ -82,7 +82,7 @@ async def test_no_request_of_a_new_window_is_sent(tier_browsers: Browsers, tier_
     assert not (await tier_actor('click "Alert"')).error
     # The page that opened them stays alone, and other tabs of the browser load pages.
     tab = tier_browsers.acting._sessions[tier_actor.session or ""].page._tab
-    targets = (await tab.connection.call("Target.getTargets"))["targetInfos"]
+    targets = (await tab.connection.browser.send("Target.getTargets"))["targetInfos"]
     assert [one["targetId"] for one in targets if one.get("browserContextId") == tab.context_id] == [tab.frame_id]
     request = Request(site.url("/acting/found"), tier=Tier.FULL, mode=Mode.RENDER, deadline_s=60)
     assert "Result" in (await tier_browsers.visit(request, None)).html

@@ -213,12 +213,12 @@ async def test_closing_tab_aborts_its_navigation_first(
 def _overheard(handle: BrowserHandle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the commands to the browser from now on."""
     commands: list[str] = []
-    connection = handle.chromium.connection
-    transmit = connection.transmit
+    transport = handle.chromium.connection.transport
+    send = transport.send
 
-    def recording(session: Session, message: Message) -> None:
+    def recording(session_id: str | None, message: Message) -> None:
         commands.append(message["method"])
-        transmit(session, message)
+        send(session_id, message)
 
-    monkeypatch.setattr(connection, "transmit", recording)
+    monkeypatch.setattr(transport, "send", recording)
     return commands
