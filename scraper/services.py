@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -39,6 +40,7 @@ class _Closable(Protocol):
 _T = TypeVar("_T", bound=_Closable)
 
 
+@dataclass(eq=False)
 class Services:
     """Services that live as long as the process.
 
@@ -46,24 +48,17 @@ class Services:
     their first use, because a call from the command line needs few of them.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        browsers: Browsers,
-        workers: WorkerPool,
-        store: Store,
-        shared: SharedState,
-        closing: AsyncExitStack,
-    ) -> None:
-        """Use open browsers, workers, store and shared state; `closing` closes what is opened later."""
-        self.settings = settings
-        self.browsers = browsers
-        self.workers = workers
-        self.store = store
-        self.shared = shared
-        self.pages = store.pages
-        self.indexes = store.indexes
-        self._closing = closing
+    settings: Settings
+    browsers: Browsers
+    workers: WorkerPool
+    store: Store
+    shared: SharedState
+    closing: AsyncExitStack
+    """Closes what is opened later."""
+
+    def __post_init__(self) -> None:
+        """Take what readers use of the store."""
+        self.pages, self.indexes = self.store.pages, self.store.indexes
 
     @classmethod
     @asynccontextmanager
@@ -100,7 +95,7 @@ class Services:
         self.workers.start_soon()
 
     def _close_later(self, service: _T) -> _T:
-        self._closing.push_async_callback(service.close)
+        self.closing.push_async_callback(service.close)
         return service
 
     @cached_property

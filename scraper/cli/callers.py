@@ -74,10 +74,7 @@ def check_path(path: str | Path) -> None:
 
 
 def _allows_flags() -> bool:
-    """Return True if the person's own configuration file allows agents all flags and files.
-
-    Variables have no effect, because an agent could set them.
-    """
+    """Return True if the person's own file allows agents all flags; variables, which an agent could set, do not."""
     try:
         return Settings.load({}, {}, find_config_file()).agent_flags
     except SettingsError:

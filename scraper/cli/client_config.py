@@ -108,11 +108,7 @@ class ClientFormat:
         return _DUMP[self.syntax](self.keys, self.entry(server))
 
     def merge(self, text: str, server: ServerCommand) -> str:
-        """Return the configuration `text` with the server added or replaced.
-
-        Raises:
-            MergeError: The text cannot be changed without loss.
-        """
+        """Return the configuration `text` with the server; raise MergeError if it cannot be changed without loss."""
         return _MERGE[self.syntax](text, self.keys, self.entry(server))
 
 

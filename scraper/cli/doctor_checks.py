@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import enum
+import functools
 import os
 import platform
 import shutil
@@ -66,19 +67,9 @@ class Finding:
     """Next step for the user; empty if none is needed."""
 
 
-def good_finding(text: str) -> Finding:
-    """Return a finding without a problem."""
-    return Finding(CheckLevel.GOOD, text)
-
-
-def poor_finding(text: str, remedy: str = "") -> Finding:
-    """Return a finding with a minor problem."""
-    return Finding(CheckLevel.POOR, text, remedy)
-
-
-def bad_finding(text: str, remedy: str) -> Finding:
-    """Return a finding that prevents the server from working."""
-    return Finding(CheckLevel.BAD, text, remedy)
+good_finding = functools.partial(Finding, CheckLevel.GOOD)
+poor_finding = functools.partial(Finding, CheckLevel.POOR)
+bad_finding = functools.partial(Finding, CheckLevel.BAD)
 
 
 def check_packages() -> Iterator[Finding]:
@@ -331,10 +322,15 @@ async def read_local_page(settings: Settings) -> list[Finding]:
             took = time.monotonic() - started_at
             if "Six times seven is 42" not in reading.document.markdown:
                 return [bad_finding("A page was read, but its script did not run", "See the lines above")]
-            return [
-                good_finding(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
-                *_sandbox(services),
-            ]
+            found = [good_finding(f"A page that needs JavaScript was read in {took:.1f} s, browser start included")]
+            browsers = services.browsers.status().browsers
+            if browsers and all(browser.sandboxed for browser in browsers):
+                found.append(good_finding("Chromium runs in its sandbox"))
+            elif browsers:
+                text = "Chromium runs without its sandbox: it does not support root, or this host forbids it"
+                remedy = "Run as an ordinary user, where unprivileged user namespaces are allowed"
+                found.append(poor_finding(text, remedy))
+            return found
 
 
 async def read_web_page(settings: Settings) -> list[Finding]:
@@ -351,20 +347,6 @@ async def read_web_page(settings: Settings) -> list[Finding]:
                 )
             ]
         return [good_finding(f"{_WEB_PAGE} was read")]
-
-
-def _sandbox(services: Services) -> list[Finding]:
-    browsers = services.browsers.status().browsers
-    if not browsers:
-        return []
-    if all(browser.sandboxed for browser in browsers):
-        return [good_finding("Chromium runs in its sandbox")]
-    return [
-        poor_finding(
-            "Chromium runs without its sandbox: it does not support root, or this host forbids it",
-            "Run as an ordinary user, where unprivileged user namespaces are allowed",
-        )
-    ]
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -16,15 +16,9 @@ import click
 
 from scraper.cli.callers import check_path
 
-_ALL_MAY_READ = 0o666
-
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Replace a file atomically. Symbolic links and the mode are preserved; devices and pipes are written directly.
-
-    Raises:
-        ClickException: The file cannot be written; its previous version is unchanged.
-    """
+    """Replace a file atomically, with its mode and links, or raise ClickException; write devices directly."""
     target = path.resolve()
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -36,7 +30,12 @@ def write_file(path: Path, content: str | bytes) -> None:
             try:
                 file.write(data)
                 file.flush()
-                _set_mode(Path(file.name), target)
+                if target.exists():
+                    shutil.copymode(target, file.name)
+                else:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    os.chmod(file.name, 0o666 & ~mask)
                 os.replace(file.name, target)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -44,15 +43,6 @@ def write_file(path: Path, content: str | bytes) -> None:
                 raise
     except OSError as error:
         raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
-
-
-def _set_mode(new: Path, old: Path) -> None:
-    if old.exists():
-        shutil.copymode(old, new)
-        return
-    mask = os.umask(0)
-    os.umask(mask)
-    new.chmod(_ALL_MAY_READ & ~mask)
 
 
 def read_recipe(argument: str) -> str:

@@ -179,11 +179,7 @@ def _parameter(entry: Mapping[str, Any]) -> Callable[[F], F]:
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Load the settings from flags, environment and configuration file; report unknown variables on stderr.
-
-    Raises:
-        UsageError: A setting is invalid.
-    """
+    """Load the settings, and report unknown variables on stderr; raise UsageError if one is invalid."""
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
@@ -144,13 +145,10 @@ def _read(file: str) -> str:
 
 
 def _parse_object(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
+    value = None
+    with contextlib.suppress(ValueError):
+        value = json.loads(text or "null")
+    if text is not None and not isinstance(value, dict):
         raise click.UsageError("--metadata must be a JSON object.")
     return value
 

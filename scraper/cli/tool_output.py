@@ -40,11 +40,7 @@ T = TypeVar("T")
 
 
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the store, run `work` on it and return its result.
-
-    Raises:
-        ClickException: The store is unavailable.
-    """
+    """Return the result of `work` on the store, or raise ClickException if the store is unavailable."""
     from scraper.store.factory import open_store
     from scraper.store.record_logs import RecordsUnavailableError
 
@@ -399,10 +395,7 @@ def _print_answer(
 def run_and_print_pages(
     tool: str, flags: dict[str, Any], urls: Iterable[str], *, name: str = "urls", has_rows: bool = False
 ) -> int:
-    """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http.
-
-    `name` is that of the argument with the URLs, `has_rows` as in `run_and_print`.
-    """
+    """Run a tool on URLs in the argument `name`, without a scheme on https, then http, and print its answer."""
     guesses = list(map(guess_urls, urls))
     call = {**flags, name: [url for url, _ in guesses]}
     return run_and_print(tool, call, other_urls=dict(guesses), has_rows=has_rows)

@@ -42,11 +42,7 @@ class DocumentPart:
 def as_markdown(
     reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
-    """Return a header, the text or outline in an untrusted region with ID `region`, and how to continue.
-
-    Raises:
-        InvalidArgumentError: Pages are requested, and the document has none of them or no pages.
-    """
+    """Return header, text or outline in an untrusted region, and how to continue; raise as `select_pages` does."""
     reading = select_pages(reading, part.pages)
     if part.outline:
         body = "\n".join(map(_outline_line, _outline_rows(reading.document))) or "(no headings)"
@@ -73,11 +69,7 @@ def as_markdown(
 
 
 def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
-    """Return the answer as an object.
-
-    Raises:
-        InvalidArgumentError: Pages are requested, and the document has none of them or no pages.
-    """
+    """Return the answer as an object; raise as `select_pages` does."""
     reading = select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
@@ -151,13 +143,7 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
 
 
 def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
-    """Return the document with the selected pages only, or unchanged if `pages` is empty.
-
-    Offsets are relative to the remaining text.
-
-    Raises:
-        InvalidArgumentError: The document has none of the pages, or no pages.
-    """
+    """Return the document with the selected pages, all for none; raise InvalidArgumentError if it has none of them."""
     if not pages:
         return reading
     document = reading.document

@@ -8,31 +8,23 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class HeadingItem(TypedDict):
-    """A heading of a page; `start` is its offset in the text of the whole page."""
-
+class _Heading(TypedDict):
     level: int
     text: str
     start: int
 
 
-class LinkItem(TypedDict):
-    """A link of the main content."""
-
+class _Link(TypedDict):
     url: str
     text: str
 
 
-class ImageItem(TypedDict):
-    """An image of the main content."""
-
+class _Image(TypedDict):
     url: str
     alt: str
 
 
-class ExcerptItem(TypedDict):
-    """Position of an excerpt; `url` opens the page at it."""
-
+class _Excerpt(TypedDict):
     start: int
     end: int
     heading: str
@@ -64,10 +56,10 @@ class PageAnswer(TypedDict):
     next_start: NotRequired[int]
     before: NotRequired[str]
     after: NotRequired[str]
-    headings: NotRequired[list[HeadingItem]]
-    links: NotRequired[list[LinkItem]]
-    images: NotRequired[list[ImageItem]]
-    excerpts: NotRequired[list[ExcerptItem]]
+    headings: NotRequired[list[_Heading]]
+    links: NotRequired[list[_Link]]
+    images: NotRequired[list[_Image]]
+    excerpts: NotRequired[list[_Excerpt]]
     cached: bool
     retrieved_at: str
     warnings: NotRequired[list[str]]
@@ -97,7 +89,7 @@ class BatchRow(TypedDict):
     next_start: NotRequired[int]
     before: NotRequired[str]
     after: NotRequired[str]
-    excerpts: NotRequired[list[ExcerptItem]]
+    excerpts: NotRequired[list[_Excerpt]]
     cached: NotRequired[bool]
     retrieved_at: NotRequired[str]
     warnings: NotRequired[list[str]]
@@ -107,12 +99,7 @@ class BatchRow(TypedDict):
     retryable: NotRequired[bool]
 
 
-class OutlineRow(TypedDict):
-    """A heading of a document, with its page number if the document has pages."""
-
-    level: int
-    text: str
-    start: int
+class _DocumentHeading(_Heading):
     page: NotRequired[int]
 
 
@@ -133,17 +120,15 @@ class DocumentAnswer(TypedDict):
     pages: NotRequired[int]
     ocr_needed: NotRequired[list[int]]
     encrypted: NotRequired[bool]
-    outline: NotRequired[list[OutlineRow]]
-    excerpts: NotRequired[list[ExcerptItem]]
+    outline: NotRequired[list[_DocumentHeading]]
+    excerpts: NotRequired[list[_Excerpt]]
     cached: bool
     retrieved_at: str
     warnings: NotRequired[list[str]]
     notice: str
 
 
-class ResultItem(TypedDict):
-    """A result of `search`."""
-
+class _Result(TypedDict):
     title: str
     url: str
     snippet: str
@@ -158,7 +143,7 @@ class ResultItem(TypedDict):
 class SearchResults(TypedDict):
     """Answer of `search`."""
 
-    results: list[ResultItem]
+    results: list[_Result]
     engines: list[str]
     cached: bool
     errors: NotRequired[dict[str, str]]
@@ -168,9 +153,7 @@ class SearchResults(TypedDict):
     notice: str
 
 
-class SourceItem(TypedDict):
-    """A source of `research`."""
-
+class _Source(TypedDict):
     rank: int
     title: str
     url: str
@@ -182,14 +165,12 @@ class SourceItem(TypedDict):
     also: NotRequired[list[str]]
 
 
-class ResearchDocument(TypedDict):
-    """A page of `research`: `content` has its excerpts, or `error` the reason of its failure."""
-
+class _ResearchDocument(TypedDict):
     rank: int
     url: str
     title: NotRequired[str | None]
     content: NotRequired[str]
-    excerpts: NotRequired[list[ExcerptItem]]
+    excerpts: NotRequired[list[_Excerpt]]
     same_text_as: NotRequired[int]
     error: NotRequired[str]
 
@@ -199,8 +180,8 @@ class ResearchAnswer(TypedDict):
 
     question: str
     engines: list[str]
-    sources: list[SourceItem]
-    documents: list[ResearchDocument]
+    sources: list[_Source]
+    documents: list[_ResearchDocument]
     tokens_estimated: int
     errors: dict[str, str]
     pages_read: int
@@ -212,13 +193,11 @@ class ResearchAnswer(TypedDict):
     notice: str
 
 
-class ComparedPage(TypedDict):
-    """A page of `compare`; `error` is set if it failed."""
-
+class _ComparedPage(TypedDict):
     url: str
     title: str | None
     excerpt: str
-    passages: NotRequired[list[ExcerptItem]]
+    passages: NotRequired[list[_Excerpt]]
     same_text_as: NotRequired[str]
     error: NotRequired[str]
 
@@ -228,7 +207,7 @@ class ComparisonAnswer(TypedDict):
 
     question: str
     urls: list[str]
-    excerpts: list[ComparedPage]
+    excerpts: list[_ComparedPage]
     tokens_estimated: int
     notice: str
 
@@ -267,9 +246,7 @@ class CacheHit(TypedDict):
     notice: str
 
 
-class IndexResult(TypedDict):
-    """A document in the answer of `search_index`."""
-
+class _IndexResult(TypedDict):
     doc_id: str
     score: float
     highlights: list[str]
@@ -279,7 +256,7 @@ class IndexResult(TypedDict):
 class IndexResults(TypedDict):
     """Answer of `search_index`."""
 
-    results: list[IndexResult]
+    results: list[_IndexResult]
     total_matches: int
     query_parsed: NotRequired[dict[str, Any]]
     notice: NotRequired[str]
@@ -307,9 +284,7 @@ class FailedIndexCall(TypedDict):
     error: str
 
 
-class MappedPage(TypedDict):
-    """A page of a site map."""
-
+class _MappedPage(TypedDict):
     url: str
     title: NotRequired[str]
     modified: NotRequired[str]
@@ -317,17 +292,13 @@ class MappedPage(TypedDict):
     score: NotRequired[float]
 
 
-class LeftOutItem(TypedDict):
-    """Number of URLs that were left out for one reason, with an example."""
-
+class _LeftOut(TypedDict):
     reason: str
     count: int
     example: str
 
 
-class ListCounts(TypedDict):
-    """Numbers of sitemaps and feeds that were read or failed."""
-
+class _ListCounts(TypedDict):
     files: int
     failed: int
 
@@ -335,19 +306,17 @@ class ListCounts(TypedDict):
 class SiteMapAnswer(TypedDict):
     """Answer of `map`."""
 
-    pages: list[MappedPage]
+    pages: list[_MappedPage]
     total: int
     start: int
     more: bool
-    left_out: list[LeftOutItem]
-    lists: ListCounts
+    left_out: list[_LeftOut]
+    lists: _ListCounts
     warnings: NotRequired[list[str]]
     notice: str
 
 
-class CrawledRow(TypedDict):
-    """A page in the answer of `crawl`."""
-
+class _CrawledPage(TypedDict):
     url: str
     title: NotRequired[str]
     excerpt: NotRequired[str]
@@ -362,15 +331,13 @@ class CrawlAnswer(TypedDict):
     read: int
     kept: int
     left: int
-    pages: list[CrawledRow]
-    left_out: list[LeftOutItem]
+    pages: list[_CrawledPage]
+    left_out: list[_LeftOut]
     warnings: NotRequired[list[str]]
     notice: str
 
 
-class ChangedBlock(TypedDict):
-    """One change of a page."""
-
+class _Change(TypedDict):
     kind: str
     heading: NotRequired[str]
     old: NotRequired[str]
@@ -378,16 +345,14 @@ class ChangedBlock(TypedDict):
     only_numbers: NotRequired[bool]
 
 
-class ChangedPage(TypedDict):
-    """A page in the answer of `changes`."""
-
+class _ChangedPage(TypedDict):
     url: str
     status: str
     title: NotRequired[str]
     before: NotRequired[str]
     now: NotRequired[str]
     new_url: NotRequired[str]
-    changes: NotRequired[list[ChangedBlock]]
+    changes: NotRequired[list[_Change]]
     noise: NotRequired[int]
     error: NotRequired[str]
     error_code: NotRequired[str]
@@ -397,5 +362,5 @@ class ChangedPage(TypedDict):
 class ChangesAnswer(TypedDict):
     """Answer of `changes`."""
 
-    pages: list[ChangedPage]
+    pages: list[_ChangedPage]
     notice: str

@@ -179,10 +179,7 @@ def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: in
 
 
 def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, region: str, budget: int) -> str:
-    """Return the facts of a crawl, then excerpts of the best pages, or a line for each page of this call.
-
-    `pages` were selected within the budget for the question of the crawl.
-    """
+    """Return the facts of a crawl, then excerpts of `pages` within the budget, or a line for each new page."""
     state = "Done." if report.is_done else f'Not done, {report.waiting:,} URLs wait. Next: crawl="{report.crawl}".'
     head = [
         f"{host_of(report.url)}: pages visited {report.visited:,}, kept {report.kept:,}. {state}",

@@ -65,10 +65,7 @@ _MARKS = re.compile(r"^<<<(?:end )?untrusted [0-9a-f]{8}>>>\n?", re.MULTILINE)
 
 
 def remove_untrusted_marks(text: str) -> str:
-    """Remove the marks of untrusted regions from an answer, for display to people.
-
-    Only marks from `mark_untrusted` are removed: it breaks up all similar lines.
-    """
+    """Remove the marks of `mark_untrusted`, which breaks up all similar lines, for display to people."""
     return _MARKS.sub("", text)
 
 

@@ -99,10 +99,7 @@ class AccessRules:
         return bool(name) and (name in self.hosts or f"{_add_brackets(name)}:{port}" in self.hosts)
 
     def knows_origin(self, header: str | None, host: str) -> bool:
-        """Return True if an Origin header is absent, that of the server at this Host header, or listed.
-
-        Other origins on loopback are unknown: any program of this machine may serve pages there.
-        """
+        """Return True if an Origin is absent, this server's, or listed: any program may serve pages on loopback."""
         if header is None or header.lower() in self.origins:
             return True
         name, port = _host_and_port(_origin_host(header))

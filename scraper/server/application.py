@@ -37,30 +37,27 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 
+@dataclasses.dataclass(frozen=True)
 class Health:
     """The two probes of a server."""
 
-    def __init__(
-        self, holder: ServicesHolder[Services], calls: CallDispatcher, *, queue_limit: int, version: str
-    ) -> None:
-        """Report the state of the services in `holder` and of `calls`."""
-        self._holder = holder
-        self._calls = calls
-        self._queue_limit = queue_limit
-        self._version = version
+    holder: ServicesHolder[Services]
+    calls: CallDispatcher
+    queue_limit: int
+    version: str
 
     def routes(self) -> list[Route]:
         """Return the routes of the probes."""
         return [Route("/health", self._health), Route("/ready", self._ready)]
 
     async def _health(self, request: Request) -> Response:
-        services = self._holder.present()
+        services = self.holder.present()
         shows_versions = not is_anonymous(request.scope)
         answer: dict[str, Any] = {
             "status": "ok",
-            **({"version": self._version} if shows_versions else {}),
-            "draining": self._calls.draining,
-            "calls": self._calls.running,
+            **({"version": self.version} if shows_versions else {}),
+            "draining": self.calls.draining,
+            "calls": self.calls.running,
             **dict.fromkeys(("browsers", "shared", "database")),
             "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
         }
@@ -79,10 +76,16 @@ class Health:
         return JSONResponse(answer)
 
     async def _ready(self, _request: Request) -> Response:
-        services = self._holder.present()
+        services = self.holder.present()
         # The expected wait of a new visit.
         queue = {"queue_seconds": 0.0 if services is None else round(services.browsers.status().queue_s, 3)}
-        reason = self._not_ready_reason(services)
+        reason = None
+        if self.calls.draining:
+            reason = "shutting down"
+        elif services is None or not services.browsers.status().ready:
+            reason = "no browser answers"
+        elif self.calls.full or services.browsers.status().queued >= max(1, self.queue_limit):
+            reason = "full"
         if reason is not None or services is None:
             answer = {"ready": False, "reason": reason, **queue}
             return JSONResponse(answer, status_code=503, headers={"Retry-After": "1"})
@@ -90,15 +93,6 @@ class Health:
         problems = ["shared state away"] if services.shared.status().away else []
         problems += ["database away"] if services.store.problem is not None else []
         return JSONResponse({"ready": True, **queue, **({"note": ", ".join(problems)} if problems else {})})
-
-    def _not_ready_reason(self, services: Services | None) -> str | None:
-        if self._calls.draining:
-            return "shutting down"
-        if services is None or not services.browsers.status().ready:
-            return "no browser answers"
-        if self._calls.full or services.browsers.status().queued >= max(1, self._queue_limit):
-            return "full"
-        return None
 
 
 _LOG = logging.getLogger(__name__)
@@ -128,7 +122,7 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {
-            path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls, MESSAGE_BYTES)
+            path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls)
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
@@ -148,18 +142,13 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             connections.close_after_response()
             start = time.monotonic()
             await calls.drain(settings.drain_s, stops.at_once)
-            await _finish_connections(uvicorn_server, connections, sockets, last_bytes_s(time.monotonic() - start))
-
-
-async def _finish_connections(
-    server: GracefulServer, connections: DisconnectMiddleware, sockets: list[socket.socket], limit_s: float
-) -> None:
-    """Answer the requests of open connections, and accept further requests for a moment."""
-    await asyncio.sleep(_LINGER_S)
-    start = time.monotonic()
-    await server.drain(sockets, limit_s)
-    await connections.wait_until_answered(max(_MIN_ANSWER_S, limit_s - (time.monotonic() - start)))
-    connections.stop()
+            limit_s = last_bytes_s(time.monotonic() - start)
+            # Answer the requests of open connections, and accept further ones for a moment.
+            await asyncio.sleep(_LINGER_S)
+            start = time.monotonic()
+            await uvicorn_server.drain(sockets, limit_s)
+            await connections.wait_until_answered(max(_MIN_ANSWER_S, limit_s - (time.monotonic() - start)))
+            connections.stop()
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import gc
 import logging
 import os
@@ -14,10 +15,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from scraper.server import access
-from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
 from scraper.server.telemetry import logs
-from scraper.server.transport.stdio import private_stdin
 from scraper.settings import Settings
 from scraper.settings.files import install_command
 from scraper.tools import registry, search_tools
@@ -33,12 +32,7 @@ TOOLSETS = ("full", "openai")
 
 
 def run_http(settings: Settings, *, version: str) -> None:
-    """Serve all tools over HTTP until a stop signal.
-
-    Raises:
-        ServerStartError: The port is in use, the address would be public, or the services do not start.
-        SettingsError: The settings name an unknown tool.
-    """
+    """Serve all tools over HTTP until a stop signal, or raise ServerStartError or SettingsError."""
     logs.configure(settings.log_level, settings.log_format)
     tools, openai_tools = registry.available_tools(settings), search_tools.openai_tools()
     with _skip_final_collection(), _traced(settings, version):
@@ -65,6 +59,9 @@ async def serve_http(
     openai_tools: Sequence[Tool] = (),
 ) -> None:
     """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint."""
+    # Imported late, so that help is printed without loading the HTTP server.
+    from scraper.server.http.uvicorn_server import open_sockets
+
     issuer = access.make_resource_server(settings)
     rules = access.make_access_rules(settings, issuer)
     if not rules.requires_token and not access.is_loopback(settings.host):
@@ -102,6 +99,20 @@ async def serve_stdio(
     if not ended:
         # A client that has stopped reading blocks the SDK's writer thread, which cannot be ended otherwise.
         os._exit(0)
+
+
+@contextlib.contextmanager
+def private_stdin() -> Iterator[int]:
+    """Move standard input to a private descriptor, so that no child process can read from the client."""
+    wire = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    try:
+        yield wire
+    finally:
+        os.dup2(wire, 0)
+        os.close(wire)
 
 
 def _ignore_broken_pipes() -> None:

@@ -161,12 +161,12 @@ async def wait_for_first(*waits: Awaitable[Any]) -> None:
                 future.cancel()
 
 
-def last_bytes_s(waited_s: float, most_s: float = LAST_BYTES_S) -> float:
-    """Return the seconds that clients have for their last bytes, at most `most_s`.
+def last_bytes_s(waited_s: float) -> float:
+    """Return the seconds that clients have for their last bytes, at most `LAST_BYTES_S`.
 
     The server has waited `waited_s` for running calls. A client silent for so long will hardly send anything now.
     """
-    return min(most_s, max(_MIN_LAST_BYTES_S, _SHUTDOWN_S - waited_s))
+    return min(LAST_BYTES_S, max(_MIN_LAST_BYTES_S, _SHUTDOWN_S - waited_s))
 
 
 @dataclass(frozen=True, slots=True)

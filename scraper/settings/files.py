@@ -22,11 +22,7 @@ class UnreadableFileError(Exception):
 
 
 def read_text_file(file: Path) -> str:
-    """Read a UTF-8 text file, without its byte order mark.
-
-    Raises:
-        UnreadableFileError: The file does not exist, is not readable or is not UTF-8.
-    """
+    """Read a UTF-8 text file without its byte order mark, or raise UnreadableFileError."""
     try:
         # Some editors begin every file with a byte order mark.
         return file.read_text(encoding="utf-8-sig")
@@ -44,10 +40,7 @@ def read_text_file(file: Path) -> str:
 
 
 def find_cache_folder() -> Path:
-    """Return the cache folder of the user.
-
-    A user without a home, as in some services and containers, gets a private folder in the temporary folder.
-    """
+    """Return the cache folder of the user; a user without a home gets a private folder in the temporary folder."""
     try:
         folder = platformdirs.user_cache_path(_NAME, appauthor=False)
     except RuntimeError:

@@ -7,7 +7,6 @@ file from `see`. Callers see only their own resources.
 from __future__ import annotations
 
 import base64
-import binascii
 import contextlib
 import itertools
 import json
@@ -68,18 +67,14 @@ class ResourcePage:
 
 
 async def list_resources(services: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
-    """List cached pages, newest first, then the documents of each index in the order in which they were added.
-
-    Raises:
-        InvalidCursorError: The cursor was not returned by this server.
-    """
+    """List cached pages, newest first, then documents of each index; raise InvalidCursorError for a foreign cursor."""
     position = _parse_cursor(cursor)
     items: list[CachedResource] = []
     if "index" not in position:
         pages = await services.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
         items = [_page_resource(page) for page in pages[:limit]]
         if len(pages) > limit:
-            return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
+            return ResourcePage(tuple(items), write_cursor({"before": pages[limit - 1].number}))
         position = {"index": "", "after": 0}
     return await _append_documents(services, principal, items, position, limit)
 
@@ -135,7 +130,7 @@ async def _append_documents(
             ids = await services.indexes.list_documents(index.name, principal=principal, limit=left + 1, after=begin)
         items += [_document_resource(index.name, doc_id) for doc_id in ids[:left]]
         if len(ids) > left:
-            return ResourcePage(tuple(items), _cursor({"index": index.name, "after": begin + left}))
+            return ResourcePage(tuple(items), write_cursor({"index": index.name, "after": begin + left}))
     return ResourcePage(tuple(items))
 
 
@@ -215,17 +210,23 @@ def _document_resource(index: str, doc_id: str, highlights: Sequence[str] = ()) 
     return CachedResource(_document_uri(index, doc_id), name, about, snippet=" ".join(highlights))
 
 
-def _cursor(position: dict[str, Any]) -> str:
+def write_cursor(position: Any) -> str:
+    """Return a position in a list as a cursor for clients."""
     return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode()
+
+
+def read_cursor(cursor: object) -> Any:
+    """Return the position of a cursor, which may be any value; raise InvalidCursorError for another text."""
+    try:
+        return json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
+    except (ValueError, RecursionError):
+        raise InvalidCursorError from None
 
 
 def _parse_cursor(cursor: str | None) -> dict[str, Any]:
     if cursor is None:
         return {}
-    try:
-        position: dict[str, Any] = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except (ValueError, binascii.Error, RecursionError):
-        raise InvalidCursorError from None
+    position: dict[str, Any] = read_cursor(cursor)
     match position:
         case {"before": before} if len(position) == 1 and _is_count(before):
             return position

@@ -40,13 +40,7 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type, without references.
-
-    JSON types, TypedDicts and unions of them are supported.
-
-    Raises:
-        TypeError: The type is not supported.
-    """
+    """Return the JSON Schema of a JSON type, TypedDict or union, without references, or raise TypeError."""
     if kind is Any:
         return {}
     if kind in _TYPES:
@@ -68,10 +62,7 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema of an object that has the required keys of at least one of the schemas.
-
-    Its type is "object", because many clients accept no other type.
-    """
+    """Return the schema of an object with the required keys of one schema; many clients accept no other type."""
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties |= schema["properties"]
@@ -414,10 +405,7 @@ class Tool:
         return output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """Return the error answer for invalid arguments, or None; no service is opened.
-
-        The result is always None if `run` is not a `BoundTool`: such a tool checks its arguments only in a call.
-        """
+        """Return the error answer for invalid arguments, or None; only a `BoundTool` checks them before a call."""
         return self.run.fault(arguments) if isinstance(self.run, BoundTool) else None
 
 

@@ -274,11 +274,7 @@ async def _read_doc(services: Services, arguments: dict[str, Any], call: model.T
 
 
 def parse_page_ranges(text: str | None) -> tuple[int, ...]:
-    """Return the page numbers of a selection such as `3`, `3-5` or `1,4-6,10-` in ascending order; () for None.
-
-    Raises:
-        InvalidArgumentError: The text is not a selection of pages, or selects too many.
-    """
+    """Return the pages of `3`, `3-5` or `1,4-6,10-` in ascending order, () for None; raise InvalidArgumentError."""
     if text is None:
         return ()
     pages: set[int] = set()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES, SearchAnswer
 from scraper.errors import ScraperError
-from scraper.model import CachePolicy, Reading, ReadRequest
+from scraper.model import CachePolicy, ReadRequest
 from scraper.render import research_report
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, ComparisonAnswer, ResearchAnswer, SearchResults
@@ -33,9 +33,6 @@ ENGINES_PARAMETER = model.Parameter(
     StringListValue(len(ENGINE_NAMES) + len(SOURCE_NAMES), has_names=True),
     f"Names from `engines`. Default: {', '.join(DEFAULT_ENGINES)}.",
 )
-_BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
-_UNREACHABLE = frozenset({"timeout", "unreachable"})
-"""Reasons that mean that an engine blocks requests, and those that mean that the network failed."""
 _WEB_SEARCH_ENGINE = "duckduckgo"
 
 MAX_CACHE_QUERY_CHARS = 2_000
@@ -113,11 +110,11 @@ def engine_failures(answer: SearchAnswer) -> tuple[errors.ScraperError, ...]:
 
 
 def _engine_failure(reason: str) -> errors.ScraperError:
-    if reason in _BLOCKED:
+    if reason in ("captcha", "consent", "rate_limited", "refused"):
         return errors.BlockedBySiteError(reason, reason=reason)
     if reason == "no_network":
         return errors.OfflineError(reason)
-    return errors.NetworkError(reason) if reason in _UNREACHABLE else errors.ScraperError(reason)
+    return errors.NetworkError(reason) if reason in ("timeout", "unreachable") else errors.ScraperError(reason)
 
 
 async def _search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
@@ -224,31 +221,27 @@ async def _search_for_connector(
 async def _fetch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     request = ReadRequest(arguments["id"], principal=call.principal, deadline_s=call.deadline_s)
     reading = await services.fetcher.fetch(request, progress=call.progress)
-    piece = piece_of(reading.document, 0, MAX_LENGTH)
-    is_cut = piece.next_start is not None
-    page = {
-        "id": arguments["id"],
-        "title": clean_line(reading.document.title or "", _TITLE_CHARS) or reading.url,
-        "text": piece.shown,
-        "url": reading.url,
-        "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
-    }
-    return model.ToolAnswer(compact_json(page))
-
-
-def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
     document = reading.document
+    piece = piece_of(document, 0, MAX_LENGTH)
+    # All values are strings, as the contract requires.
     facts = {
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
         "method": reading.method,
-        "truncated": "true" if truncated else "false",
+        "truncated": "true" if piece.next_start is not None or reading.truncated else "false",
         "author": clean_line(document.author or "", _TITLE_CHARS),
         "published_date": iso_date(document.published),
         "site_name": clean_line(document.site_name or "", _TITLE_CHARS),
         "warnings": " ".join(clean_line(warning, _TITLE_CHARS) for warning in reading.warnings),
         "notice": UNTRUSTED_NOTICE,
     }
-    return {name: value for name, value in facts.items() if value}
+    page = {
+        "id": arguments["id"],
+        "title": clean_line(document.title or "", _TITLE_CHARS) or reading.url,
+        "text": piece.shown,
+        "url": reading.url,
+        "metadata": {name: value for name, value in facts.items() if value},
+    }
+    return model.ToolAnswer(compact_json(page))
 
 
 class _ComparedUrls(StringListValue):

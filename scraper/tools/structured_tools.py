@@ -137,11 +137,7 @@ def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool, list[str
 
 
 def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
-    """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
-
-    Raises:
-        InvalidArgumentError: There are no fields, too many, or a hint is not a text.
-    """
+    """Return the hint of each field, cut to 500 characters; for a JSON Schema, the descriptions of its properties."""
     named, _, _ = _read_schema(fields)
     if not 1 <= len(named) <= MAX_FIELDS:
         raise InvalidArgumentError(f"fields must have 1 to {MAX_FIELDS} names, not {len(named)}.", target="fields")

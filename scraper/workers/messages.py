@@ -160,10 +160,7 @@ def _constructor_fields(kind: type[object]) -> tuple[str, ...] | None:
 
 
 class _DataUnpickler(pickle.Unpickler):
-    """Load data classes and exceptions but no functions.
-
-    A page that takes over a worker cannot run code in the server by its answers.
-    """
+    """Load data and exceptions but no functions: a page that takes over a worker cannot run code in the server."""
 
     def find_class(self, module: str, name: str) -> Any:
         found: Any = sys.modules.get(module)

@@ -233,7 +233,13 @@ class WorkerPool:
                     self._drop(worker)
                 if isinstance(error, asyncio.CancelledError):
                     raise
-                await self._note_failure(error, began_at)
+                if began_at >= self._failed_at + PAUSE_S:
+                    self._failed_starts += 1
+                    self._failed_at = time.monotonic()
+                if self._failed_starts >= _FAILED_STARTS:
+                    self._failure = error
+                    self._fail_waiting_calls()
+                await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))
             else:
                 self._failed_starts, self._failure = 0, None
                 self._idle.put_nowait(worker)
@@ -246,12 +252,3 @@ class WorkerPool:
         if self._fork_server is None:
             self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=_MEMORY_BYTES)
         return self._fork_server.fork()
-
-    async def _note_failure(self, error: Exception, began_at: float) -> None:
-        if began_at >= self._failed_at + PAUSE_S:
-            self._failed_starts += 1
-            self._failed_at = time.monotonic()
-        if self._failed_starts >= _FAILED_STARTS:
-            self._failure = error
-            self._fail_waiting_calls()
-        await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

@@ -67,12 +67,7 @@ class Channel:
             raise ProcessGoneError("the worker died") from error
 
     async def receive(self, max_bytes: int) -> bytes:
-        """Return the payload of the next frame.
-
-        Raises:
-            ProcessGoneError: The other end closed before the end of the frame.
-            WorkerMemoryError: The frame declares more than `max_bytes`.
-        """
+        """Return the payload of the next frame, or raise ProcessGoneError, or WorkerMemoryError beyond `max_bytes`."""
         loop = asyncio.get_running_loop()
         try:
             data = b""
@@ -170,11 +165,7 @@ async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
 
 
 def read_cpu_s(pid: int) -> float:
-    """Return the CPU time of a process, user and system; reading a kernel file never blocks.
-
-    Raises:
-        OSError, IndexError, ValueError: There is no such process, or no `/proc`.
-    """
+    """Return the CPU time of a process, user and system; raise OSError, IndexError or ValueError without `/proc`."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as opened:
         fields = opened.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
@@ -265,13 +256,7 @@ class Worker(Channel):
         self._close_theirs()
 
     async def call(self, request: bytes) -> Any:
-        """Return the result of a packed call.
-
-        Raises:
-            ProcessGoneError: The process died.
-            WorkerMemoryError: It ran out of memory.
-            WorkerFailedError: The result or the exception could not be pickled.
-        """
+        """Return the result of a packed call; raise ProcessGoneError or as `unpack_result` does."""
         self.is_usable = False
         await self.send(request)
         answer = await self.receive(self._parent.memory_bytes)

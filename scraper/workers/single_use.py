@@ -56,10 +56,7 @@ class SingleUseProcesses:
     def __init__(
         self, concurrency: int | None = None, *, limits: ResourceLimits | None = None, keep_warm: bool = True
     ) -> None:
-        """Run up to `concurrency` jobs at once; by default one per CPU, at most 4.
-
-        With `keep_warm`, one loaded process waits for the next job after each job.
-        """
+        """Run up to `concurrency` jobs at once, by default one per CPU, at most 4, and keep a loaded process."""
         self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
         self._limits = limits or ResourceLimits()
         self._keep_warm = keep_warm
@@ -109,7 +106,11 @@ class SingleUseProcesses:
         warm, self.warm_process = self.warm_process, None
         if warm is not None:
             with contextlib.suppress(WorkerFailedError, TimeoutError):
-                process = await _await_process(warm)
+                try:
+                    process = await asyncio.shield(warm)
+                except asyncio.CancelledError:
+                    await _cancel_start(warm)
+                    raise
                 if process.is_open:
                     return process
                 await process.end()
@@ -143,15 +144,6 @@ class SingleUseProcesses:
         warm, self.warm_process = self.warm_process, None
         if warm is not None:
             await _cancel_start(warm)
-
-
-async def _await_process(start: asyncio.Task[_SingleUseProcess]) -> _SingleUseProcess:
-    """Return the process of a start task; if the caller is canceled, the process is ended."""
-    try:
-        return await asyncio.shield(start)
-    except asyncio.CancelledError:
-        await _cancel_start(start)
-        raise
 
 
 async def _cancel_start(start: asyncio.Task[_SingleUseProcess]) -> None:

@@ -113,8 +113,6 @@ _GRACE_S = 2.0
 """Seconds after its deadline at which a call is canceled. Tools answer at the deadline; clients wait 60 s."""
 _CLEANUP_S = 3.0
 """Seconds that a canceled tool has to release its resources before it is abandoned."""
-_DEFAULT_LIMIT = 200
-"""Running calls if no limit is configured."""
 _LOG_CHARS = 64
 """Characters of a name or id in the log line of a call."""
 _NAME_CHARS = 60
@@ -132,11 +130,8 @@ class CallLine:
         """Start the clock of a call."""
         self._started_at = time.monotonic()
         # The name comes from the client and may be unknown; it is cut so that it cannot fill the log.
-        self._fields: dict[str, str | int] = {
-            "tool": tool[:_LOG_CHARS],
-            "principal": principal,
-            "request": request_id[:_LOG_CHARS],
-        }
+        self._fields: dict[str, str | int] = {"tool": tool[:_LOG_CHARS], "principal": principal}
+        self._fields["request"] = request_id[:_LOG_CHARS]
 
     def set_outcome(self, outcome: str, chars: int) -> None:
         """Set the outcome and the length of the answer."""
@@ -210,7 +205,7 @@ class CallDispatcher:
         self._tools = {tool.name: tool for tool in tools}
         self._holder = holder
         self._deadline_s = deadline_s
-        self._limiter = limiter or CallLimiter(limit=_DEFAULT_LIMIT)
+        self._limiter = limiter or CallLimiter(limit=200)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._running = ActiveCount()
         self._admitted = ActiveCount()
@@ -219,11 +214,7 @@ class CallDispatcher:
     async def answer(
         self, name: str, arguments: Mapping[str, Any], caller: ToolCaller, tools: Mapping[str, Tool] | None = None
     ) -> ToolAnswer:
-        """Run a tool, one of `tools` if the endpoint has tools of its own, and return its answer.
-
-        Raises:
-            MCPError: The server is shutting down, or the client has disconnected.
-        """
+        """Return the answer of a tool; raise MCPError if the server is shutting down or the client has disconnected."""
         available = self._tools if tools is None else tools
         with CallLine(name, caller.principal, caller.request_id) as line:
             if self.draining and not caller.admitted:
@@ -247,11 +238,7 @@ class CallDispatcher:
     async def query(
         self, method: str, caller: ToolCaller, work: Callable[[Services], Awaitable[T]], *, limit_s: float = _QUERY_S
     ) -> T:
-        """Run `work` on stored data for a request that is not a tool call.
-
-        Raises:
-            MCPError: Shutdown, overload, a disconnected client, services that do not open, or a slow store.
-        """
+        """Return the result of `work` on stored data; raise MCPError if the server cannot do it now."""
         with CallLine(method, caller.principal, caller.request_id) as line, self._running.add():
             if self.draining and not caller.admitted:
                 raise ShuttingDownError
@@ -313,24 +300,22 @@ class CallDispatcher:
         deadline_s = caller.deadline_s or self._deadline_s
         with self._running.add():
             async with report_progress(caller.send_progress) as progress:
-                work = self._work(tool, arguments, caller, progress)
+
+                async def work() -> ToolAnswer:
+                    start = time.monotonic()
+                    try:
+                        services = await self._holder.services()
+                    except ServicesOpenError as error:
+                        return ToolAnswer(str(error), is_error=True)
+                    left_s = deadline_s - (time.monotonic() - start)
+                    call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key, caller.ask)
+                    return await tool.run(services, arguments, call)
+
                 try:
-                    return await self._supervise(work, caller.disconnected, deadline_s + _GRACE_S)
+                    return await self._supervise(work(), caller.disconnected, deadline_s + _GRACE_S)
                 except TimeoutError:
                     why = f"Nothing could be read within {deadline_s:g} s."
                     return ToolAnswer(f"{why} Try again later, or ask for less.", is_error=True)
-
-    async def _work(
-        self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller, progress: ProgressNotifier
-    ) -> ToolAnswer:
-        start = time.monotonic()
-        try:
-            services = await self._holder.services()
-        except ServicesOpenError as error:
-            return ToolAnswer(str(error), is_error=True)
-        left_s = (caller.deadline_s or self._deadline_s) - (time.monotonic() - start)
-        call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key, caller.ask)
-        return await tool.run(services, arguments, call)
 
     async def _supervise(
         self, work: Coroutine[Any, Any, T], disconnected: asyncio.Future[None] | None, limit_s: float

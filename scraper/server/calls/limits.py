@@ -90,14 +90,10 @@ class CallLimiter:
         limits: RateLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Limit the running calls of all callers, and the calls per minute of each caller.
-
-        With 0 calls per minute there is no limit of the rate. By default, `limits` counts the calls of this process
-        only.
-        """
+        """Limit the running calls of all callers, and the calls per minute of each; 0 per minute is no limit."""
         self._per_minute = per_minute
-        limits = limits or RateLimits(clock)
-        self._rate = RateLimiter(limits, name="calls", burst=per_minute, per_second=per_minute / 60)
+        self._limits = limits or RateLimits(clock)
+        self._rate = RateLimit("calls", per_minute, per_minute / 60)
         self._clock = clock
         self._calls = FairShare(limit)
         self._starts: dict[int, float] = {}
@@ -112,16 +108,14 @@ class CallLimiter:
 
     @contextlib.asynccontextmanager
     async def admit(self, principal: str) -> AsyncIterator[None]:
-        """Count a call while the block runs.
-
-        Raises:
-            OverloadedError: Too many calls are running, or the caller has called too often.
-        """
+        """Count a call while the block runs; raise OverloadedError if there are too many."""
         if self._calls.is_full_for(principal):
             text = f"The server is busy: {self._calls.total} calls are under way."
             raise OverloadedError(text, retry_after_s=self._expected_wait_s())
         with self._calls.holding(principal):
-            await self._check_rate(principal)
+            if self._per_minute and (wait_s := await self._limits.take(self._rate, principal)):
+                text = f"The server is busy: it takes {self._per_minute} calls a minute from one caller."
+                raise OverloadedError(text, retry_after_s=math.ceil(wait_s))
             number = next(self._numbers)
             start = self._starts[number] = self._clock()
             try:
@@ -137,14 +131,3 @@ class CallLimiter:
         remaining = (self._average_s - age if age < self._average_s else age for age in ages)
         ends = heapq.nsmallest(self._calls.total - self._calls.limit + 1, remaining)
         return min(60, max(1, math.ceil(ends[-1]))) if ends else 1
-
-    async def _check_rate(self, principal: str) -> None:
-        if not self._per_minute:
-            return
-        try:
-            await self._rate.take(principal)
-        except RateLimitedError as error:
-            raise OverloadedError(
-                f"The server is busy: it takes {self._per_minute} calls a minute from one caller.",
-                retry_after_s=error.error.data["retryAfter"],
-            ) from None

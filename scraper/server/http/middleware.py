@@ -40,37 +40,22 @@ _LONE_BYTES = len(rb"\ud800")
 class RequestBody:
     """The body of a request, and a `receive` that returns it again."""
 
-    def __init__(self, parts: list[Message], receive: Receive) -> None:
-        """Store the parts that were read, without a byte order mark (RFC 8259, 8.1)."""
-        self._parts = parts
-        whole = self._whole()
-        if (clean := replace_lone_surrogates(whole.removeprefix(codecs.BOM_UTF8))) != whole:
-            self._parts = [{**parts[-1], "body": clean}]
+    def __init__(self, data: bytes, receive: Receive, *, has_more: bool = False, is_cut: bool = False) -> None:
+        """Store the data that was read, without a byte order mark (RFC 8259, 8.1).
+
+        `is_cut` is True if the client disconnected, or the server stopped, before the end of the body.
+        """
+        self.size_bytes = len(data)
+        self.data = replace_lone_surrogates(data.removeprefix(codecs.BOM_UTF8))
+        self.is_cut = is_cut
+        self._has_more = has_more
         self._receive = receive
-        self._returned = 0
-
-    @property
-    def is_cut(self) -> bool:
-        """True if the client disconnected, or the server stopped, before the end of the body."""
-        return bool(self._parts[-1]["type"] == _END)
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes read."""
-        return sum(len(part.get("body", b"")) for part in self._parts)
-
-    def is_list(self) -> bool:
-        """Return True if the body begins like a JSON list."""
-        return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")
-
-    def mentions(self, word: bytes) -> bool:
-        """Return True if the body contains a word."""
-        return word in self._whole()
+        self._is_returned = False
 
     def value(self) -> Any:
         """Return the JSON value of the body, or None if it is not JSON."""
         try:
-            return json.loads(self._whole())
+            return json.loads(self.data)
         except (ValueError, RecursionError):
             return None
 
@@ -79,15 +64,12 @@ class RequestBody:
         value = self.value()
         return value if isinstance(value, dict) else {}
 
-    def _whole(self) -> bytes:
-        return b"".join(part.get("body", b"") for part in self._parts)
-
     async def receive(self) -> Message:
-        """Return the parts of the body again, then further messages of the client."""
-        if self._returned < len(self._parts):
-            self._returned += 1
-            return self._parts[self._returned - 1]
-        return await self._receive()
+        """Return the data again, then further messages of the client."""
+        if self._is_returned:
+            return await self._receive()
+        self._is_returned = True
+        return {"type": "http.request", "body": self.data, "more_body": self._has_more or self.is_cut}
 
 
 def replace_lone_surrogates(message: bytes) -> bytes:
@@ -102,14 +84,13 @@ def replace_lone_surrogates(message: bytes) -> bytes:
 
 async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
     """Read the body of a request up to the part that exceeds the limit; compare `size_bytes` with the limit."""
-    parts: list[Message] = []
-    size, more = 0, True
-    while more and size <= limit_bytes:
+    data, more, is_cut = bytearray(), True, False
+    while more and len(data) <= limit_bytes:
         part = await receive()
-        parts.append(part)
-        size += len(part.get("body", b""))
-        more = part["type"] != _END and part.get("more_body", False)
-    return RequestBody(parts, receive)
+        data += part.get("body", b"")
+        is_cut = part["type"] == _END
+        more = not is_cut and part.get("more_body", False)
+    return RequestBody(bytes(data), receive, has_more=more, is_cut=is_cut)
 
 
 _REQUEST_HEADERS = (
@@ -168,8 +149,7 @@ class AccessMiddleware:
             scope["path"] = scope["path"].rstrip("/") or "/"
 
     async def _authorize(self, scope: Scope, receive: Receive, send: Send) -> None:
-        error = self._check_token(scope)
-        await (error or self._app)(scope, receive, send)
+        await (self._check_token(scope) or self._app)(scope, receive, send)
 
     def _check_host_and_origin(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

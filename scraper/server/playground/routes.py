@@ -55,17 +55,14 @@ _HEADERS = {
 _MAX_BODY = 16_384
 
 
+@dataclasses.dataclass(frozen=True)
 class Playground:
     """Routes of the playground."""
 
-    def __init__(
-        self, holder: ServicesHolder[Services], calls: CallDispatcher, *, version: str, deadline_s: float
-    ) -> None:
-        """Serve the services in `holder`."""
-        self._holder = holder
-        self._calls = calls
-        self._version = version
-        self._deadline_s = deadline_s
+    holder: ServicesHolder[Services]
+    calls: CallDispatcher
+    version: str
+    deadline_s: float
 
     def routes(self) -> list[Route]:
         """Return the routes of the page, its files and its data."""
@@ -73,9 +70,9 @@ class Playground:
         return [*files, Route("/status", self._status), Route("/try", self._try, methods=["POST"])]
 
     async def _status(self, _request: Request) -> Response:
-        calls = self._calls
-        status: dict[str, Any] = {"version": self._version, "calls": calls.running, "draining": calls.draining}
-        services = self._holder.present()
+        calls = self.calls
+        status: dict[str, Any] = {"version": self.version, "calls": calls.running, "draining": calls.draining}
+        services = self.holder.present()
         if services is not None:
             browsers = services.browsers.status()
             status["pool"] = {
@@ -103,7 +100,7 @@ class Playground:
 
         async def work(services: Services) -> dict[str, Any]:
             comparison = await services.fetcher.compare(
-                url, render=render, principal=principal, deadline_s=self._deadline_s
+                url, render=render, principal=principal, deadline_s=self.deadline_s
             )
             nodes: list[HtmlNode] = [["pre", {}, comparison.markdown]]
             # Without nodes if it takes too long.
@@ -113,7 +110,7 @@ class Playground:
 
         try:
             async with run_in_background(request.receive()):
-                found = await self._calls.query("page/try", caller, work, limit_s=self._deadline_s)
+                found = await self.calls.query("page/try", caller, work, limit_s=self.deadline_s)
         except ScraperError as error:
             return _error(422, error_sentence(error))
         except MCPError as error:

@@ -80,11 +80,7 @@ class Elicitation:
     async def run(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, work: Work
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run a call whose tool may ask; return its result, or its question.
-
-        Raises:
-            MCPError: The answer belongs to no question of this caller.
-        """
+        """Return the result or the question of a call; raise MCPError for an answer to no question of this caller."""
         caller, capabilities = caller_of(context), context.session.client_capabilities
         if params.request_state is not None:
             call = self._pending.get(params.request_state)
@@ -161,13 +157,13 @@ class _TaskUpdateParams(TaskParams):
     input_responses: dict[str, Any] = Field(alias="inputResponses")
 
 
+@dataclass(frozen=True)
 class TaskMethods:
     """Handlers of the task methods of one server."""
 
-    def __init__(self, calls: CallDispatcher, runner: TaskRunner) -> None:
-        """Run tasks with `runner`; `calls` gives access to the store."""
-        self._calls = calls
-        self._runner = runner
+    calls: CallDispatcher
+    """Access to the store."""
+    runner: TaskRunner
 
     def add(self, server: Server[Any]) -> None:
         """Add the task methods, wrap `tools/call`, and declare the extension."""
@@ -192,14 +188,14 @@ class TaskMethods:
             return None
         principal = caller_of(context).principal
         try:
-            state = await self._query(context, lambda store: self._runner.start(store, principal, tool, arguments))
+            state = await self._query(context, lambda store: self.runner.start(store, principal, tool, arguments))
         except RecordsUnavailableError:
             return None
         return None if state is None else {"resultType": "task", **_describe(state)}
 
     async def _get(self, context: Context, params: TaskParams) -> dict[str, Any]:
         principal = _check(context, params)
-        state = await self._query(context, lambda store: self._runner.read(store, principal, params.task_id))
+        state = await self._query(context, lambda store: self.runner.read(store, principal, params.task_id))
         if state is None:
             raise _unknown_task()
         answer = {"resultType": "complete", **_describe(state)}
@@ -212,11 +208,11 @@ class TaskMethods:
         return answer
 
     async def _update(self, context: Context, params: _TaskUpdateParams) -> dict[str, Any]:
-        respond = functools.partial(self._runner.respond, responses=params.input_responses)
+        respond = functools.partial(self.runner.respond, responses=params.input_responses)
         return await self._change(context, params, respond)
 
     async def _cancel(self, context: Context, params: TaskParams) -> dict[str, Any]:
-        return await self._change(context, params, self._runner.cancel)
+        return await self._change(context, params, self.runner.cancel)
 
     async def _change(
         self, context: Context, params: TaskParams, change: Callable[[TaskStore, str, str], Awaitable[bool]]
@@ -227,7 +223,7 @@ class TaskMethods:
         return {"resultType": "complete"}
 
     async def _query(self, context: Context, work: Callable[[TaskStore], Awaitable[T]]) -> T:
-        return await self._calls.query(
+        return await self.calls.query(
             context.method, caller_of(context), lambda services: work(TaskStore(services.store.records))
         )
 

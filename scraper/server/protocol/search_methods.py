@@ -6,11 +6,9 @@ The SDK knows neither the methods nor the capability; handlers and a middleware 
 from __future__ import annotations
 
 import base64
-import binascii
 import contextlib
 import fnmatch
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,10 +94,7 @@ def to_sdk_content(item: model.Media) -> types.ImageContent | types.ResourceLink
 
 
 def to_sdk_resource(item: CachedResource) -> types.Resource:
-    """Convert a cached page or document to the SDK type that `resources/list` returns.
-
-    The title of a page is text of a site: the description marks it as such.
-    """
+    """Convert a page or document to the SDK type; its description marks the title, which a site chose."""
     title = f"\n{mark_untrusted(item.title, model.region_of(item.title))}" if item.title else ""
     return types.Resource(
         uri=item.uri,
@@ -217,12 +212,12 @@ def _page(indexes: list[int], query: str, start: int) -> tuple[list[int], str | 
 
 
 def _cursor(query: str, start: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([_digest(query), start]).encode()).decode()
+    return cached_resources.write_cursor([_digest(query), start])
 
 
 def _parse_cursor(cursor: object, query: str) -> int:
-    with contextlib.suppress(ValueError, TypeError, binascii.Error, RecursionError):
-        digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
+    with contextlib.suppress(ValueError, TypeError, cached_resources.InvalidCursorError):
+        digest, start = cached_resources.read_cursor(cursor)
         if (
             digest == _digest(query)
             and type(start) is int

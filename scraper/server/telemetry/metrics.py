@@ -88,7 +88,12 @@ class Metrics(logging.Handler):
 
     def route(self) -> Route:
         """Return the route of `/metrics`."""
-        return Route("/metrics", self._answer)
+
+        async def answer(_request: Request) -> Response:
+            await self._update_gauges()
+            return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+        return Route("/metrics", answer)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count one event."""
@@ -96,10 +101,6 @@ class Metrics(logging.Handler):
         count = self._on.get(record.msg)
         if fields and count is not None:
             count(fields)
-
-    async def _answer(self, _request: Request) -> Response:
-        await self._update_gauges()
-        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     def _call(self, fields: Fields) -> None:
         tool = fields["tool"] if fields["tool"] in self._names else "unknown"

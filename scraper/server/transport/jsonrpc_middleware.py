@@ -96,10 +96,7 @@ def _split_batch(line: str) -> Iterator[str]:
 
 
 def is_request(message: Mapping[str, Any]) -> bool:
-    """Return True if a message that the SDK took for a notification is a request.
-
-    Its id is one that no response can carry; this function does not examine it.
-    """
+    """Return True if what the SDK took for a notification is a request with an id that no response can carry."""
     method = message.get("method")
     return isinstance(method, str) and not method.startswith("notifications/") and "id" in message
 
@@ -149,11 +146,10 @@ class JsonRpcMiddleware:
     would have status 200 and reach the client, which could not know that the request is safe to repeat.
     """
 
-    def __init__(self, app: ASGIApp, calls: CallDispatcher, body_limit_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, calls: CallDispatcher) -> None:
         """Wrap `app`; `calls` decides when new work is rejected."""
         self._app = app
         self._calls = calls
-        self._body_limit_bytes = body_limit_bytes
         self._active: dict[tuple[str, str], asyncio.Event] = {}
         """End of each active request by session and id; for the SDK, the ids 1 and "1" are equal."""
 
@@ -163,11 +159,11 @@ class JsonRpcMiddleware:
         if scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        body = await read_body(receive, self._body_limit_bytes)
+        body = await read_body(receive, MESSAGE_BYTES)
         if body.is_cut:
             # The SDK would log a server error with a traceback; usually the client has disconnected.
             await _reject("Invalid request: the body was cut off.")(scope, receive, send)
-        elif body.is_list() and _accepts_batches(scope):
+        elif body.data.lstrip().startswith(b"[") and _accepts_batches(scope):
             await self._answer_batch(scope, body, receive, send)
         else:
             await self._answer(scope, body, send)
@@ -180,7 +176,11 @@ class JsonRpcMiddleware:
             await self._forward(scope, body, send)
             return
         key = session, str(request_id)
-        if not await self._wait_until_free(key):
+        try:
+            async with asyncio.timeout(_ID_REUSE_S):
+                while (earlier := self._active.get(key)) is not None:
+                    await earlier.wait()
+        except TimeoutError:
             await _reject(_IN_USE.format(json.dumps(request_id)), request_id)(scope, body.receive, send)
             return
         ended = self._active[key] = asyncio.Event()
@@ -198,18 +198,12 @@ class JsonRpcMiddleware:
             return
         message = body.message()
         if message.get("method") in _NEW_WORK:
-            await _reject_new_work(message.get("id"))(scope, body.receive, send)
+            why, request_id = ShuttingDownError().error, message.get("id")
+            error = _make_error(request_id if isinstance(request_id, str | int) else None, why.message, why.code)
+            content = error.model_dump(by_alias=True, exclude_unset=True)
+            await JSONResponse(content, 503, {"Retry-After": "5"})(scope, body.receive, send)
         else:
             await self._app(scope, body.receive, checked)
-
-    async def _wait_until_free(self, key: tuple[str, str]) -> bool:
-        try:
-            async with asyncio.timeout(_ID_REUSE_S):
-                while (earlier := self._active.get(key)) is not None:
-                    await earlier.wait()
-        except TimeoutError:
-            return False
-        return True
 
     async def _answer_batch(self, scope: Scope, body: RequestBody, receive: Receive, send: Send) -> None:
         messages = body.value()
@@ -230,8 +224,7 @@ class JsonRpcMiddleware:
         headers = MutableHeaders(raw=list(scope["headers"]))
         headers["content-length"] = str(len(single))
         recorder = _ResponseRecorder()
-        body = RequestBody([{"type": "http.request", "body": single, "more_body": False}], receive)
-        await self._answer({**scope, "headers": headers.raw}, body, recorder.send)
+        await self._answer({**scope, "headers": headers.raw}, RequestBody(single, receive), recorder.send)
         return recorder.message(message)
 
 
@@ -311,9 +304,3 @@ def _error(request_id: str | int | None, text: str) -> dict[str, Any]:
 
 def _reject(text: str, request_id: str | int | None = None, status: int = 400) -> JSONResponse:
     return JSONResponse(_error(request_id, text), status)
-
-
-def _reject_new_work(request_id: Any) -> Response:
-    why = ShuttingDownError().error
-    error = _make_error(request_id if isinstance(request_id, str | int) else None, why.message, why.code)
-    return JSONResponse(error.model_dump(by_alias=True, exclude_unset=True), 503, {"Retry-After": "5"})

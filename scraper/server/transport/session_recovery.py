@@ -13,6 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import anyio
 from cachetools import LRUCache
@@ -41,6 +42,7 @@ _STREAM_HEADERS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class JsonFastPath:
     """Endpoint that answers tool calls without progress as one JSON response, in the task of the request.
 
@@ -50,42 +52,33 @@ class JsonFastPath:
     disconnect start only for long calls.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        fallback: ASGIApp,
-        body_limit_bytes: int,
-        *,
-        watch_after_s: float = _WATCH_AFTER_S,
-        ping_interval_s: float = _PING_INTERVAL_S,
-    ) -> None:
-        """Send suitable calls to `app`, which responds with JSON only, and all others to `fallback`."""
-        self._app = app
-        self._fallback = fallback
-        self._body_limit_bytes = body_limit_bytes
-        self._watch_after_s = watch_after_s
-        self._ping_interval_s = ping_interval_s
+    app: ASGIApp
+    """Endpoint of suitable calls, which responds with JSON only."""
+    fallback: ASGIApp
+    body_limit_bytes: int
+    watch_after_s: float = _WATCH_AFTER_S
+    ping_interval_s: float = _PING_INTERVAL_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
         accepts_streams = scope["method"] != "POST" or _STREAM in dict(scope["headers"]).get(b"accept", b"")
         if accepts_streams and not _is_suitable_call(scope):
-            await self._fallback(scope, receive, send)
+            await self.fallback(scope, receive, send)
             return
-        body = await read_body(receive, self._body_limit_bytes)
-        if accepts_streams and (body.is_cut or body.mentions(b"progressToken")):
-            await self._fallback(scope, body.receive, send)
+        body = await read_body(receive, self.body_limit_bytes)
+        if accepts_streams and (body.is_cut or b"progressToken" in body.data):
+            await self.fallback(scope, body.receive, send)
             return
         response = _Response(send)
         watchers: list[asyncio.Task[None]] = []
 
         def watch() -> None:
-            interval_s = self._ping_interval_s if accepts_streams else None
+            interval_s = self.ping_interval_s if accepts_streams else None
             watchers.append(asyncio.create_task(response.keep_alive(receive, interval_s)))
 
-        timer = asyncio.get_running_loop().call_later(self._watch_after_s, watch)
+        timer = asyncio.get_running_loop().call_later(self.watch_after_s, watch)
         try:
-            await self._app(scope, body.receive, response.send)
+            await self.app(scope, body.receive, response.send)
         finally:
             timer.cancel()
             for watcher in watchers:

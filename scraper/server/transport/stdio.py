@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import logging
 import os
 import select
 import stat
 import sys
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, cast
 
@@ -25,26 +24,12 @@ from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from scraper.server.calls.dispatcher import make_dispatcher
 from scraper.server.http.middleware import MESSAGE_BYTES
-from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
+from scraper.server.lifecycle import ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.transport.jsonrpc_middleware import JsonRpcValidator
 
 _END_BYTES = 1_024
 """Bytes of the end of a message that is too long, beyond `MESSAGE_BYTES` of its beginning. Either may hold its id."""
-
-
-@contextlib.contextmanager
-def private_stdin() -> Iterator[int]:
-    """Move standard input to a private descriptor, so that no child process can read from the client."""
-    wire = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    try:
-        yield wire
-    finally:
-        os.dup2(wire, 0)
-        os.close(wire)
 
 
 class StdinReader:
@@ -82,10 +67,9 @@ class StdinReader:
         await self._wait_until_readable()
         if self.released.is_set():
             return b""
-        try:
+        with contextlib.suppress(OSError):  # the terminal of an interactive client was closed
             return os.read(self._descriptor, 65_536)
-        except OSError:  # the terminal of an interactive client was closed
-            return b""
+        return b""
 
     async def _wait_until_readable(self) -> None:
         if self._is_file:
@@ -112,9 +96,6 @@ def _is_file(descriptor: int) -> bool:
 
 _LOG = logging.getLogger(__name__)
 
-_LAST_BYTES_S = LAST_BYTES_S
-"""Seconds that a client has to read its last response at shutdown."""
-
 
 async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
@@ -134,10 +115,15 @@ async def serve_connection(service: ServerContext, descriptor: int) -> bool:
         drain_s = 0
     os.close(output)
     await calls.drain(drain_s, stops.at_once)
-    left_s = last_bytes_s(time.monotonic() - start, _LAST_BYTES_S)
+    left_s = last_bytes_s(time.monotonic() - start)
     await responses.wait_until_sent(left_s)
     lines.end()
-    await _end_conversation(conversation, left_s)
+    await asyncio.wait({conversation}, timeout=left_s)
+    if not conversation.done():
+        conversation.cancel()
+        await asyncio.wait({conversation}, timeout=left_s)
+    if conversation.done() and not conversation.cancelled() and (error := conversation.exception()):
+        _LOG.warning("the connection was interrupted: %r", error)
     return conversation.done()
 
 
@@ -149,9 +135,14 @@ async def _wait_for_answers(service: ServerContext, responses: PendingResponses)
 
 
 async def _converse(server: Server[Any], lines: StdinReader, responses: PendingResponses) -> None:
-    # The SDK only iterates over the lines, and cancels all calls after the last one.
-    messages = _hold_open(JsonRpcValidator(lines, responses.refuse, responses.note), lines)
-    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages)) as (read, write):
+    async def messages() -> AsyncIterator[str]:
+        """Yield messages, and end only when `lines.end` is called: the SDK cancels all calls after the last one."""
+        async for message in JsonRpcValidator(lines, responses.refuse, responses.note):
+            yield message
+        await lines.released.wait()
+
+    # The SDK only iterates over the lines.
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages())) as (read, write):
         try:
             await server.run(read, responses.attach(write), server.create_initialization_options())
         finally:
@@ -160,28 +151,12 @@ async def _converse(server: Server[Any], lines: StdinReader, responses: PendingR
                 sys.stdout.flush()
 
 
-async def _hold_open(messages: AsyncIterable[str], lines: StdinReader) -> AsyncIterator[str]:
-    """Yield messages, and end only when `lines.end` is called."""
-    async for message in messages:
-        yield message
-    await lines.released.wait()
-
-
 async def _wait_until_unread(descriptor: int) -> None:
     """Return when a pipe or socket has no reader; a file always has one."""
     poll = select.poll()
     poll.register(descriptor, 0)  # errors and hang-ups are always reported
     while not poll.poll(0):  # noqa: ASYNC110 - the event loop reports no hang-up of an idle output
         await asyncio.sleep(0.05)
-
-
-async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
-    _, left = await asyncio.wait({conversation}, timeout=limit_s)
-    if left:
-        conversation.cancel()
-        await asyncio.wait({conversation}, timeout=limit_s)
-    if conversation.done() and not conversation.cancelled() and (error := conversation.exception()):
-        _LOG.warning("the connection was interrupted: %r", error)
 
 
 class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"]):

@@ -39,11 +39,7 @@ class Prompt:
     """Names of the tools that the task requires."""
 
     def message(self, arguments: Mapping[str, str]) -> str:
-        """Return the message for the model.
-
-        Raises:
-            InvalidArgumentError: A required argument is absent, or an argument is unknown or too long.
-        """
+        """Return the message for the model; raise InvalidArgumentError for absent, unknown or long arguments."""
         self._check(arguments)
         values = {name: value.strip() for name, value in arguments.items() if value.strip()}
         text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
