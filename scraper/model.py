@@ -111,6 +111,18 @@ class PageMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """Statement of a publisher about the use of a page by machines."""
+
+    use: str
+    """`input`, `train`, `search`, `mining` or `license`."""
+    value: str
+    """`allowed` or `disallowed`; the URL of a license, or `required`."""
+    source: str
+    """Where it was stated, such as `robots.txt Content-Signal`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Document(PageMetadata):
     """Content of one snapshot. None means unknown; empty means known to be empty."""
 
@@ -141,6 +153,7 @@ class Document(PageMetadata):
     """Facts of the product or recipe of a page: name and value, such as `price` and 12.5."""
     withheld_characters: int = 0
     """Length of the text that only paying readers can see, if the content is only a part of it."""
+    wishes: tuple[Wish, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

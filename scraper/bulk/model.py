@@ -178,6 +178,10 @@ class OutputRow:
     language: str | None = None
     description: str | None = None
     page_type: str | None = None
+    train: str | None = None
+    """`allowed` or `disallowed`, if the publisher states a wish about the training of models."""
+    license: str | None = None
+    """URLs of licenses that the publisher states."""
     fields: Mapping[str, str | None] | None = None
     """Value of each field of the recipe; None if the job has no recipe, or if it does not fit the page."""
     confidence: Mapping[str, float] | None = None

@@ -216,6 +216,8 @@ def _make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRo
         language=document.language,
         description=document.description,
         page_type=document.page_type,
+        train=next((wish.value for wish in document.wishes if wish.use == "train"), None),
+        license=" ".join(wish.value for wish in document.wishes if wish.use == "license") or None,
         timings=_timings(snapshot),
         hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from lxml import etree
 
 from browsers.model import Snapshot
+from scraper import wishes
 from scraper.extract import delivered_markdown, plaintext, timeout_fallback
 from scraper.extract.code import normalization
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
@@ -249,6 +250,7 @@ def _finish(draft: Draft) -> Document:
         controls_removed=draft.controls_removed,
         facts=draft.facts,
         withheld_characters=draft.withheld_characters,
+        wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links)),
     )
 
 

@@ -206,6 +206,7 @@ class Fetcher:
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url
             )
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
+        reading = await self.visitor.politeness.add_wishes(reading, snapshot, job.principal, deadline)
         is_whole = job.part == WHOLE_PAGE and not is_missing_url(job.url)
         if is_whole and visit_outcome.is_cacheable(snapshot, reading):
             self._cache.put(job.url, job.principal, reading)

@@ -9,17 +9,20 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import ada_url
 
 from browsers import Browsers
 from browsers.fair_queue import FairQueue, FairShare
 from browsers.model import Request, Snapshot
-from scraper import errors
+from scraper import errors, wishes
 from scraper.call_context import Deadline
 from scraper.coordination.state import Lease, Leases, RetryLater, SharedState, ThrottleTerms
+from scraper.model import Reading, Wish
 from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.settings import Settings
 from scraper.urls import host_of, parse_target
@@ -177,6 +180,7 @@ class PolitenessPolicy:
         self._robots = None if settings.robots == "off" else self._open_files()
         """The files that every visit respects."""
         self._obeys_robots = settings.robots == "obey"
+        self._wishes = settings.wishes
 
     def _open_files(self) -> RobotsFiles:
         if self._files is None:
@@ -221,6 +225,8 @@ class PolitenessPolicy:
         if self._robots is not None:
             decision = await self._robots_decision(self._robots, url, principal, deadline)
             gap_s, warnings = self.throttle.gap_s(decision.gap_s), _robots_warnings(decision)
+        if self._wishes == "obey":
+            check_wishes(await self._robots_wishes(url, principal, deadline), url)
         async with self.throttle.turn(host_of(url), principal, deadline, gap_s=gap_s):
             yield warnings
 
@@ -235,6 +241,31 @@ class PolitenessPolicy:
             return ()
         target = parse_target(snapshot.url)
         return _robots_warnings(await self._robots_decision(self._robots, target, principal, deadline))
+
+    async def add_wishes(self, reading: Reading, snapshot: Snapshot, principal: str, deadline: Deadline) -> Reading:
+        """Return the reading with the wishes of its publisher: those of the page, the response and robots.txt.
+
+        No file is requested for it, unless the settings obey wishes.
+
+        Raises:
+            RobotsDisallowedError: The settings obey wishes, and the publisher disallows the use as input of AI.
+        """
+        if self._wishes == "off":
+            return replace(reading, document=replace(reading.document, wishes=()))
+        stated = await self._robots_wishes(snapshot.url, principal, deadline)
+        found = wishes.combine((*stated, *wishes.from_headers(snapshot.headers), *reading.document.wishes))
+        if self._wishes == "obey":
+            check_wishes(found, snapshot.url)
+        return replace(reading, document=replace(reading.document, wishes=found))
+
+    async def _robots_wishes(self, url: str, principal: str, deadline: Deadline) -> list[Wish]:
+        origin, text = ada_url.URL(url).origin, ""
+        if self._wishes == "obey":
+            with contextlib.suppress(errors.ScraperError):
+                text = await self.load_robots(origin, principal, deadline)
+        elif self._files is not None:
+            text = self._files.known_text(origin)
+        return wishes.from_robots(text, url) if text else []
 
     async def _robots_decision(
         self, robots: RobotsFiles, url: str, principal: str, deadline: Deadline
@@ -252,6 +283,17 @@ class PolitenessPolicy:
             snapshot = await self._browsers.visit(request)
         await self.throttle.note_response(snapshot)
         return snapshot
+
+
+def check_wishes(found: Iterable[Wish], url: str) -> None:
+    """Raise RobotsDisallowedError if a publisher disallows the use of a page as input of AI."""
+    for wish in found:
+        if (wish.use, wish.value) == ("input", "disallowed"):
+            raise errors.RobotsDisallowedError(
+                f"The publisher disallows the use of {url} as input of AI ({wish.source}).",
+                target=url,
+                next_step="This server obeys wishes (SEARCH_MCP_WISHES=obey): look for another source.",
+            )
 
 
 def _robots_warnings(decision: RobotsDecision) -> tuple[str, ...]:

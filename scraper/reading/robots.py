@@ -25,6 +25,7 @@ from scraper.call_context import Deadline
 from scraper.coordination.state import SharedBlobs
 from scraper.reading.visit_outcome import map_browser_error
 from scraper.urls import host_of
+from scraper.wishes import USER_AGENT_NAME
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +55,6 @@ MAX_FILES = 4_000
 MAX_CHARACTERS = 64_000_000
 """Characters of all cached files."""
 
-USER_AGENT_NAME = "search-mcp"
-"""Product token of this program in robots.txt; groups for `*` apply if none names it."""
 _GAP_LIMIT_S = 120.0
 """Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
 _RULES_TRIED = 200
@@ -130,6 +129,11 @@ class RobotsFiles:
             ScraperError: The file could not be requested, for a reason on this side.
         """
         return _decide(await self._get(ada_url.URL(url).origin, principal, deadline), url, time.time())
+
+    def known_text(self, origin: str) -> str:
+        """Return the text of a cached file; empty if it is not known."""
+        file = self._files.get(origin)
+        return "" if file is None else file.text
 
     async def load_text(self, origin: str, principal: str, deadline: Deadline) -> str:
         """Return the text of the robots.txt of an origin whose rules hold, "" if everything is allowed.

@@ -17,6 +17,7 @@ from scraper import errors
 from scraper.model import WHOLE_PAGE, Document, PagePart, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 from scraper.values.text import format_duration
+from scraper.wishes import read_price
 from scraper.words.matcher import WordPattern
 
 
@@ -329,9 +330,10 @@ def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
         next_step = _rate_limit_step(snapshot)
     elif status >= 500:
         next_step = _retry_after_text(snapshot) or "The site is failing: try again later, or another source."
+    asks = read_price(snapshot.headers, snapshot.html) if status == 402 else None
     return errors.HttpStatusError(
         # No text of the page: errors stand outside of the region that is marked as untrusted.
-        f"{host_of(snapshot.url)} answered {_format_status(status)}.",
+        f"{host_of(snapshot.url)} answered {_format_status(status)}{f', and asks for {asks}' if asks else ''}.",
         status=status,
         target=snapshot.requested_url,
         next_step=next_step,

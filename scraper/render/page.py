@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from scraper.model import Document, Reading
@@ -16,6 +16,7 @@ from scraper.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown, f
 from scraper.text.sanitize import clean_line
 from scraper.urls import MAX_URL_CHARS
 from scraper.values.text import format_duration
+from scraper.wishes import describe
 
 BODY_BUDGET = 7_500
 """Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens: always by
@@ -153,6 +154,7 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
         "start": piece.start,
         "returned_chars": len(piece.text),
         "total_chars": piece.total,
+        **drop_empty({"wishes": [asdict(wish) for wish in document.wishes]}),
         **drop_empty({"facts": facts, "next_start": piece.next_start, **marks}),
         "cached": reading.cached,
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
@@ -220,6 +222,8 @@ def header(
     counts = ((document.hidden_removed, "hidden element"), (document.controls_removed, "invisible character"))
     if removed := ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count):
         lines.append(f"Left out: {removed}")
+    if wished := describe(document.wishes):
+        lines.append(f"Wishes of the site: {wished}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
     lines += [f"Warning: {clean_line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings]

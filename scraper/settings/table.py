@@ -338,6 +338,12 @@ class Settings:
         "Treatment of robots.txt: ignore it, add a warning to the answer, or do not read forbidden pages.",
         "off",
     )
+    wishes: str = _setting(
+        "WISHES",
+        ChoiceValue(("report", "off", "obey")),
+        "Wishes of publishers about AI: name them in answers, ignore them, or do not read pages that AI may not use.",
+        "report",
+    )
 
     log_level: str = _setting(
         "LOG_LEVEL", ChoiceValue(("debug", "info", "warning", "error")), "Lowest level that is logged.", "info"

@@ -163,6 +163,8 @@ def row_to_dict(row: OutputRow) -> dict[str, Any]:
         "language": row.language,
         "description": row.description,
         "page_type": row.page_type,
+        "train": row.train,
+        "license": row.license,
         "markdown": row.markdown,
         "json_ld": None if row.json_ld is None else list(row.json_ld),
         "headings": _items(row.headings, "level", "text", "start"),

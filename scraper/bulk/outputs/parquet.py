@@ -44,6 +44,8 @@ SCHEMA = pa.schema(
         ("language", pa.string()),
         ("description", pa.string()),
         ("page_type", pa.string()),
+        ("train", pa.string()),
+        ("license", pa.string()),
         ("markdown", pa.string()),
         ("json_ld", pa.string()),
         ("headings", pa.list_(_HEADING)),

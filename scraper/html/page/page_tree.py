@@ -155,7 +155,7 @@ def _head(root: Element) -> PageHead:
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
         title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
         metas=tuple(_parse_metas(found["meta"])),
-        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
+        links=tuple((_relation(link), link.get("href") or "") for link in found["link"]),
         scripts=tuple(
             ScriptElement(
                 (script.get("type") or "").lower(), script.text or "", script.get("src") or "", script.get("id") or ""
@@ -170,6 +170,12 @@ def _is_page_title(title: Element) -> bool:
     """Return True if a title is not that of an SVG drawing."""
     *around, part, _ = (None, None, *(one.tag for one in title.iterancestors()))
     return part == "head" or (part == "body" and "svg" not in around)
+
+
+def _relation(link: Element) -> str:
+    """Return the relation of a link in lower case, and the type of a license (RSL 1.0)."""
+    relation, kind = (link.get("rel") or "").lower(), (link.get("type") or "").lower()
+    return f"{relation} {kind}" if kind == "application/rsl+xml" else relation
 
 
 def _parse_metas(metas: Iterable[Element]) -> Iterator[tuple[str, str]]:

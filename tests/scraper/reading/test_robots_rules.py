@@ -7,7 +7,8 @@ import itertools
 import pytest
 from protego import Protego
 
-from scraper.reading.robots import USER_AGENT_NAME, RobotsRules
+from scraper.reading.robots import RobotsRules
+from scraper.wishes import USER_AGENT_NAME
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.soon import soon
 

@@ -1,0 +1,165 @@
+"""Read what publishers state about the use of their pages by machines, from what a visit has received anyway.
+
+Statements: Content-Signal (contentsignals.org), Content-Usage (draft-ietf-aipref-attach-05), RSL 1.0 licenses, TDMRep
+(W3C community group, 2024), `noai`, and prices of responses with status 402.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+from scraper.model import Wish
+from scraper.text.sanitize import clean_line
+
+USER_AGENT_NAME = "search-mcp"
+"""Product token of this program in robots.txt; groups for `*` apply if none names it."""
+
+_USES = {"ai-input": "input", "ai-train": "train", "train-ai": "train", "search": "search"}
+_VALUES = {"yes": "allowed", "y": "allowed", "no": "disallowed", "n": "disallowed"}
+_NO_AI = frozenset({"noai", "noimageai"})
+_STATEMENTS = ("content-signal", "content-usage")
+_LICENSE_LINK = re.compile(
+    r'<([^>]{1,2000})>[^,<]{0,500}?;\s*rel="?license"?[^,<]{0,500}?application/rsl\+xml', re.IGNORECASE
+)
+_MAX_VALUE = 200
+RSL_RELATION = "license application/rsl+xml"
+"""Relation of a link to a license, with its type."""
+_MAX_PRICE = 40
+_MAX_LINES = 20_000
+
+_PHRASES = {"input": "AI input", "train": "training", "search": "search", "mining": "text and data mining"}
+
+
+def from_headers(headers: Mapping[str, str]) -> list[Wish]:
+    """Return the statements of a response; names of headers are in lower case."""
+    wishes = [
+        wish for name in _STATEMENTS for wish in _read_preferences(headers.get(name, ""), f"header {_title(name)}")
+    ]
+    if any(_is_no_ai(headers.get("x-robots-tag", ""))):
+        wishes.append(Wish("train", "disallowed", "header X-Robots-Tag"))
+    wishes += _read_reservation(headers, "header")
+    wishes += [Wish("license", url, "header Link") for url in _LICENSE_LINK.findall(headers.get("link", "")[:20_000])]
+    if headers.get("www-authenticate", "").lower().startswith("license"):
+        wishes.append(Wish("license", "required", "header WWW-Authenticate"))
+    return wishes
+
+
+def from_head(metas: Iterable[tuple[str, str]], links: Iterable[tuple[str, str]]) -> list[Wish]:
+    """Return the statements in the head of a page: metas by name, and URLs by relation."""
+    named = dict(metas)
+    wishes = _read_reservation(named, "meta")
+    if any(_is_no_ai(named.get("robots", ""))):
+        wishes.append(Wish("train", "disallowed", "meta robots"))
+    return wishes + [
+        Wish("license", clean_line(url, _MAX_VALUE), "link") for name, url in links if name == RSL_RELATION
+    ]
+
+
+def from_robots(text: str, url: str) -> list[Wish]:
+    """Return the statements of a robots.txt for a URL: of the groups that name this program, else of those for all.
+
+    The rule with the longest matching path counts, and all of equal length.
+    """
+    groups: list[tuple[set[str], list[tuple[str, str]]]] = [(set(), [])]
+    wishes, is_naming = [], False
+    for line in text.removeprefix("\ufeff").splitlines()[:_MAX_LINES]:
+        name, _, value = (part.strip() for part in line.partition("#")[0].partition(":"))
+        name = name.lower()
+        if name == "user-agent":
+            if not is_naming:
+                groups.append((set(), []))
+            groups[-1][0].add(value.lower().partition("/")[0].rstrip())
+        elif name in _STATEMENTS:
+            groups[-1][1].append((name, value))
+        elif name == "license" and value:
+            wishes.append(Wish("license", value[:_MAX_VALUE], "robots.txt License"))
+        is_naming = name == "user-agent" or (is_naming and not name)
+    for agents in ({USER_AGENT_NAME}, {"*"}, set[str]()):
+        rules = [rule for names, rules in groups if names & agents or names == agents for rule in rules]
+        if rules or any(names & agents for names, _ in groups):
+            return wishes + [
+                wish for name in _STATEMENTS for wish in _select_rules(name, rules, urlsplit(url).path or "/")
+            ]
+    return wishes
+
+
+def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Iterator[Wish]:
+    """Yield the preferences of the rules of one name with the longest path that matches."""
+    found: list[tuple[int, str]] = []
+    for own, value in rules:
+        first, _, rest = value.partition(" ")
+        prefix, preferences = (first.rstrip("*$"), rest) if first.startswith(("/", "*")) else ("/", value)
+        if own == name and path.startswith(prefix):
+            found.append((len(prefix), preferences))
+    longest = max((length for length, _ in found), default=0)
+    for length, preferences in found:
+        if length == longest:
+            yield from _read_preferences(preferences, f"robots.txt {_title(name)}")
+
+
+def _read_preferences(text: str, source: str) -> Iterator[Wish]:
+    for part in re.split(r"[,;]", text):
+        name, _, value = part.partition("=")
+        use, wish = _USES.get(name.strip().lower()), _VALUES.get(value.strip().strip('"').lower())
+        if use and wish:
+            yield Wish(use, wish, source)
+
+
+def _read_reservation(named: Mapping[str, str], place: str) -> list[Wish]:
+    """Return the reservation of rights of TDMRep, and its policy."""
+    reserved = named.get("tdm-reservation", "").strip()
+    if reserved not in ("0", "1"):
+        return []
+    wishes = [Wish("mining", "disallowed" if reserved == "1" else "allowed", f"{place} tdm-reservation")]
+    if policy := clean_line(named.get("tdm-policy", ""), _MAX_VALUE):
+        wishes.append(Wish("license", policy, f"{place} tdm-policy"))
+    return wishes
+
+
+def _is_no_ai(text: str) -> Iterator[bool]:
+    return (part.rpartition(":")[2].strip() in _NO_AI for part in text.lower().split(","))
+
+
+def _title(name: str) -> str:
+    return name.title()
+
+
+def combine(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
+    """Return one statement for each use, the strictest, with its sources, and each license."""
+    by_use: dict[tuple[str, str], list[Wish]] = {}
+    for wish in wishes:
+        by_use.setdefault((wish.use, wish.value), []).append(wish)
+    strict = {use for use, value in by_use if value == "disallowed"}
+    return tuple(
+        Wish(use, value, ", ".join(dict.fromkeys(one.source for one in found)))
+        for (use, value), found in by_use.items()
+        if value != "allowed" or use not in strict
+    )
+
+
+def describe(wishes: Iterable[Wish]) -> str:
+    """Return what is disallowed, with sources, such as "no training (header Content-Usage)"; empty if nothing is."""
+    return ", ".join(
+        f"no {_PHRASES[wish.use]} ({wish.source})"
+        for wish in wishes
+        if wish.value == "disallowed" and wish.use in _PHRASES
+    )
+
+
+def read_price(headers: Mapping[str, str], body: str) -> str | None:
+    """Return the price that a response with status 402 asks for, with its source, or None: `crawler-price` or x402."""
+    if price := headers.get("crawler-price"):
+        return f"{clean_line(price, _MAX_PRICE)} (crawler-price)"
+    try:
+        offers = json.loads(base64.b64decode(headers.get("payment-required", ""), validate=True) or body)["accepts"]
+        offer = offers[0]
+        amount = offer["amount"] if "amount" in offer else offer["maxAmountRequired"]
+        unit = (offer.get("extra") or {}).get("name") or offer.get("asset")
+    except (binascii.Error, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        return None
+    return f"{clean_line(str(amount), _MAX_PRICE)} units of {clean_line(str(unit), _MAX_PRICE)} (x402)"

@@ -1,0 +1,126 @@
+"""Wishes of publishers are read from robots.txt, headers and the head; the strictest statement for each use holds."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from browsers.model import Snapshot
+from scraper import wishes
+from scraper.extract import reader
+from scraper.model import Wish
+
+URL = "https://news.example/a/b"
+
+
+def values(found: list[Wish]) -> dict[str, str]:
+    return {wish.use: wish.value for wish in wishes.combine(found)}
+
+
+@pytest.mark.parametrize(
+    ("robots", "expected"),
+    [
+        ("User-agent: *\nContent-Signal: search=yes, ai-train=no", {"search": "allowed", "train": "disallowed"}),
+        (
+            "User-agent: other\nContent-Signal: ai-input=no\n\nUser-agent: *\nContent-Signal: ai-input=yes",
+            {"input": "allowed"},
+        ),
+        (
+            "User-agent: *\nContent-Signal: ai-input=yes\n\nUser-agent: search-mcp/1\nContent-Signal: ai-input=no",
+            {"input": "disallowed"},
+        ),
+        ("User-agent: search-mcp\nDisallow:\n\nUser-agent: *\nContent-Signal: ai-input=no", {}),
+        ("# Content-Signal: ai-train=no\nUser-agent: *\nDisallow:", {}),
+        ("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a/ train-ai=y", {"train": "allowed"}),
+        ("User-agent: *\nContent-Usage: /a train-ai=n\nContent-Usage: /a train-ai=y", {"train": "disallowed"}),
+        ("User-agent: *\nContent-Usage: /other train-ai=n", {}),
+        ("Content-Signal: ai-train=no", {"train": "disallowed"}),
+        ("\ufeffUser-agent: *\r\nContent-Signal: ai-input=no # comment\r\n", {"input": "disallowed"}),
+        ("User-agent: a\nUser-agent: *\nContent-Signal: search=no", {"search": "disallowed"}),
+        ("User-agent: *\nContent-Signal: ai-train=perhaps, colour=no", {}),
+    ],
+)
+def test_robots(robots: str, expected: dict[str, str]) -> None:
+    assert values(wishes.from_robots(robots, URL)) == expected
+
+
+def test_licenses_of_robots_are_named_once() -> None:
+    found = wishes.from_robots(
+        "User-agent: *\nLicense: https://news.example/l.xml\nLicense: https://news.example/l.xml", URL
+    )
+    assert wishes.combine(found) == (Wish("license", "https://news.example/l.xml", "robots.txt License"),)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"content-usage": "train-ai=n, search=y"}, {"train": "disallowed", "search": "allowed"}),
+        ({"content-signal": "ai-input=no; ai-train=yes"}, {"input": "disallowed", "train": "allowed"}),
+        ({"x-robots-tag": "noindex, otherbot: noai"}, {"train": "disallowed"}),
+        ({"tdm-reservation": "1"}, {"mining": "disallowed"}),
+        ({"tdm-reservation": "0"}, {"mining": "allowed"}),
+        ({"tdm-reservation": "maybe"}, {}),
+        (
+            {"link": '<https://n.example/l>; rel="license"; type="application/rsl+xml"'},
+            {"license": "https://n.example/l"},
+        ),
+        ({"link": '<https://n.example/cc>; rel="license"'}, {}),
+        ({"www-authenticate": "License error=none"}, {"license": "required"}),
+    ],
+)
+def test_headers(headers: dict[str, str], expected: dict[str, str]) -> None:
+    assert values(wishes.from_headers(headers)) == expected
+
+
+def test_the_head_of_a_page() -> None:
+    head = (
+        '<meta name=robots content="index, noai"><meta name=tdm-reservation content=1>'
+        '<meta name=tdm-policy content="https://n.example/p">'
+        '<link rel=license type="application/rsl+xml" href="/l.xml">'
+        '<link rel=license href="https://creativecommons.org/">'
+    )
+    page = f"<html><head>{head}</head><body><p>Text.</p></body></html>"
+    found = reader.read(Snapshot(URL, URL, 200, {}, "text/html", b"", page)).wishes
+    assert {(wish.use, wish.value) for wish in found} == {
+        ("train", "disallowed"),
+        ("mining", "disallowed"),
+        ("license", "https://n.example/p"),
+        ("license", "/l.xml"),
+    }
+
+
+def test_the_strictest_statement_holds_with_all_its_sources() -> None:
+    robots = wishes.from_robots("User-agent: *\nContent-Signal: ai-train=yes, ai-input=no", URL)
+    headers = wishes.from_headers({"content-usage": "train-ai=n", "x-robots-tag": "noai"})
+    found = wishes.combine([*robots, *headers])
+    assert wishes.describe(found) == (
+        "no AI input (robots.txt Content-Signal), no training (header Content-Usage, header X-Robots-Tag)"
+    )
+    assert wishes.describe(wishes.from_headers({"content-signal": "search=yes"})) == ""
+
+
+def offers(value: object) -> str:
+    return base64.b64encode(json.dumps(value).encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "price"),
+    [
+        ({"crawler-price": "USD 0.01"}, "", "USD 0.01 (crawler-price)"),
+        (
+            {"payment-required": offers({"accepts": [{"amount": "25000", "extra": {"name": "USDC"}}]})},
+            "",
+            "25000 units of USDC (x402)",
+        ),
+        ({}, '{"accepts": [{"maxAmountRequired": "10", "asset": "0x1"}]}', "10 units of 0x1 (x402)"),
+        ({"payment-required": "!!!"}, "", None),
+        ({"payment-required": offers({"accepts": []})}, "", None),
+        ({"payment-required": offers([1])}, "", None),
+        ({}, "<html>Pay</html>", None),
+        ({}, '{"accepts": "x"}', None),
+    ],
+)
+def test_prices(headers: dict[str, str], body: str, price: str | None) -> None:
+    assert wishes.read_price(headers, body) == price
