@@ -1,0 +1,123 @@
+"""`python -m benchmarks.agentic --corpora DIR`: what sites publish for programs, on the corpus `agent-web`.
+
+- `delivered.right`: share of the forms in which sites deliver Markdown that `fetch` reads as expected, through a real
+  browser.
+- `wishes.right`: share of the statements of publishers that are read as expected.
+- `headers.in_order`: 1 if a conditional request has the headers of a plain one in the same order.
+- `markdown.recall`, `markdown.length`: words of the delivered pages that the answer has, and its length, as shares.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from benchmarks.common.command_line import Figures, Options, print_table, run
+from benchmarks.common.corpora import corpus_folder
+from browsers.model import Mode, Request, Snapshot
+from scraper import wishes
+from scraper.extract import reader
+from scraper.html.page.page_tree import build_page_tree
+from scraper.model import Document, ReadRequest
+from scraper.services import Services
+from scraper.settings import Settings
+
+_HOST = "docs.example"
+_LINK_TARGET = re.compile(r"\]\([^)\n]*\)")
+
+
+async def measure(options: Options) -> Figures:
+    """Return the figures."""
+    folder = corpus_folder(options.corpora or Path("corpora"), "agent-web")
+    figures = await _measure_site(json.loads((folder / "delivered/cases.json").read_text())["cases"])
+    figures |= _measure_wishes(json.loads((folder / "wishes/cases.json").read_text())["cases"])
+    figures |= _measure_pages(folder / "markdown")
+    print_table("The web for agents", ("figure", "value"), sorted(figures.items()))
+    return figures
+
+
+async def _measure_site(cases: list[dict[str, Any]]) -> Figures:
+    """Read the delivered forms through a browser, and compare the headers of a plain and a conditional request."""
+    by_path = {case["path"]: case for case in cases}
+    orders: list[list[str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        orders.append([name.lower() for name in request.headers])
+        case = by_path.get(request.path, {"body": "<p>A page.</p>", "type": "text/html"})
+        return web.Response(body=case["body"].encode(), headers={"Content-Type": case["type"]})
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    right = 0
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as data:
+            settings = Settings(data_dir=Path(data), test_hosts=((_HOST, "127.0.0.1", port),))
+            async with Services.open(settings) as services:
+                for case in cases:
+                    reading = await services.fetcher.fetch(ReadRequest(f"http://{_HOST}{case['path']}"))
+                    right += _is_right(reading.document, case["expect"])
+                orders.clear()
+                for headers in ({}, {"If-None-Match": '"1"', "If-Modified-Since": "Wed, 21 Oct 2015 07:28:00 GMT"}):
+                    await services.browsers.visit(Request(f"http://{_HOST}/page", mode=Mode.PEEK, headers=headers))
+    finally:
+        await runner.cleanup()
+    plain, conditional = orders[0], orders[-1]
+    is_conditional = "if-none-match" in conditional and "if-none-match" not in plain
+    in_order = is_conditional and [name for name in conditional if name in plain] == plain
+    return {"delivered.right": right / len(cases), "headers.in_order": float(in_order)}
+
+
+def _is_right(document: Document, expected: dict[str, Any]) -> bool:
+    found = {"title": document.title, "headings": len(document.outline), "links": [link.url for link in document.links]}
+    return (
+        all(found[name] == expected[name] for name in found if name in expected)
+        and all(text in document.markdown for text in expected.get("contains", ()))
+        and not any(text in document.markdown for text in expected.get("absent", ()))
+    )
+
+
+def _measure_wishes(cases: list[dict[str, Any]]) -> Figures:
+    right = []
+    for case in cases:
+        headers = {name.lower(): value for name, value in case.get("headers", {}).items()}
+        if "expect_price" in case:
+            price = wishes.read_price(headers, "")
+            right.append((price and price.rpartition(" (")[0]) == case["expect_price"])
+        elif "expect" in case:
+            head = build_page_tree(Snapshot(case["url"], case["url"], 200, {}, "text/html", b"", case["html"])).head
+            stated = wishes.from_robots(case["robots"], case["url"])
+            found = wishes.combine([*stated, *wishes.from_headers(headers), *wishes.from_head(head.metas, head.links)])
+            right.append({wish.use: wish.value for wish in found if wish.use != "license"} == case["expect"])
+    return {"wishes.right": sum(right) / len(right)}
+
+
+def _measure_pages(folder: Path) -> Figures:
+    recalls, lengths = [], []
+    for line in (folder / "index.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        text, url = (folder / row["markdown"]).read_text(), row["markdown_url"]
+        read = reader.read(Snapshot(url, url, 200, {}, "text/markdown", text.encode(), text)).markdown
+        words, found = _count_words(text), _count_words(read)
+        recalls.append((words & found).total() / max(1, words.total()))
+        lengths.append(len(read) / max(1, len(text)))
+    return {"markdown.recall": statistics.mean(recalls), "markdown.length": statistics.mean(lengths)}
+
+
+def _count_words(markdown: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", _LINK_TARGET.sub("]", markdown).lower()))
+
+
+if __name__ == "__main__":
+    run(__doc__ or "", measure)
