@@ -88,7 +88,6 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _documents(data: bytes) -> Iterator[EmbeddedFile]:
-    """Yield the documents of a zip archive by the endings of their names; others have a problem."""
     try:
         parts = ZipParts(data)
     except ScraperError:

@@ -101,11 +101,6 @@ def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:
 
 
 def _convert_chapter(parts: ZipParts, name: str) -> str:
-    """Return the Markdown of a chapter.
-
-    Raises:
-        MalformedDocumentError: It is missing, damaged or of another format than XHTML and SVG.
-    """
     data = parts.read(name)
     if name.lower().endswith(".svg"):
         return svg_text(parse_xml(data, name, recover=True))
@@ -168,7 +163,6 @@ def _name(element: Element) -> str:
 
 
 def _blocks(parent: Element, depth: int) -> Iterator[str]:
-    """Yield the HTML of an element's content; `depth` counts the surrounding sections."""
     yield escape(parent.text or "")
     for element in parent if depth < _MAX_DEPTH else ():
         name = _name(element)

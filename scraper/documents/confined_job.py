@@ -65,7 +65,6 @@ def warm_up() -> None:
 
 
 def _load_reader(data: bytes, request: ParseRequest) -> None:
-    """Import the reader of this document and all modules and files that it reads later."""
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     has_one_reader = kind is DocumentKind.PDF and not (request.more_care or request.plain_reader)
     _load_standard_modules(_PDFIUM_ENCODINGS if has_one_reader else _ENCODINGS)
@@ -88,5 +87,4 @@ def _load_standard_modules(encodings: Sequence[str] = _ENCODINGS) -> None:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Return the end of an error's traceback; it is logged and never shown to users."""
     return "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

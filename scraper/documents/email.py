@@ -97,7 +97,6 @@ def read_body(data: bytes) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    """Return a header in one line, with its encoded words decoded."""
     return _decode_words(str(message.get(name, "")))
 
 
@@ -214,5 +213,4 @@ def choose_alternatives(texts: list[str]) -> list[str]:
 
 
 def _lacks(groups: Counter[str], other: Counter[str]) -> bool:
-    """Return True if a text lacks much of another one."""
     return (other - groups).total() > _MAX_MISSING_SHARE * other.total()

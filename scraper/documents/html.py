@@ -39,7 +39,6 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _read_page(html: str, url: str) -> ParsedDocument:
-    """Return the main content of a page at this URL."""
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html), without={"read_key_facts"})
     markdown = remove_internal_links(document.markdown, _BASE_URL) if url == _BASE_URL else document.markdown
     warnings = (_DEGRADED_WARNING,) if document.degraded else ()

@@ -38,10 +38,7 @@ def format_regions(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _split_regions(rows: _Rows, depth: int = 0) -> Iterator[_Rows]:
-    """Yield the tables between empty rows and columns, top to bottom, then left to right.
-
-    Empty rows and columns inside of a table, which only space it, are left out.
-    """
+    """Yield the tables between empty rows and columns, top to bottom, then left to right."""
     blocks = _join_bands(_split_at_empty_rows(rows))
     if len(blocks) == 1:
         blocks = [_transpose(columns) for columns in _join_columns(_split_at_empty_rows(_transpose(blocks[0])))]

@@ -141,7 +141,6 @@ def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterat
 
 
 def _resolve_fields(text: str) -> str:
-    """Replace fields such as links and page numbers by their displayed results, from the innermost outwards."""
     for _ in range(_MAX_FIELD_DEPTH):
         text, count = _FIELD.subn(lambda match: match[1] or "", text)
         if not count:
@@ -150,7 +149,6 @@ def _resolve_fields(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield paragraphs and tables; a mark ends each cell, and one more each row."""
     cells: list[str] = []
     for piece in re.split("(?<=\x07)", text):
         if piece.endswith("\x07"):
@@ -268,10 +266,7 @@ class _SlideReader:
         return _Record(kind, version >> 4, place + 8, end, version & 0x0F == _CONTAINER)
 
     def read(self) -> list[str]:
-        """Return the text of each slide: from the outline, then from its drawing, then its notes.
-
-        Without a list of places, which damaged files lack, the drawings are read in the order of the file.
-        """
+        """Return the text of each slide: from the outline, then from its drawing, then its notes."""
         document = self._record_at(self._places[0]) if self._places else _Record(0, 0, 0, len(self._stream), True)
         outlines: list[tuple[int, int, list[str]]] = []
         drawings: list[_Record] = []
@@ -304,7 +299,6 @@ class _SlideReader:
         return [self._record_at(self._places[number]) for number, _, _ in listed if number in self._places]
 
     def _slide_of_notes(self, parent: _Record) -> int:
-        """Return the ID of the slide that notes belong to; 0 for the master of notes."""
         records = self._records(parent.start, parent.end, 0)
         ids = (self._number(record.start) for record in records if record.kind == _NOTES_FACTS)
         return next(ids, 0)
@@ -345,7 +339,6 @@ class _SlideReader:
         return int(struct.unpack_from("<I", self._stream, at)[0])
 
     def _text(self, record: _Record, kind: int) -> str:
-        """Return the text of a record; empty for other records."""
         if record.kind not in (_CHARACTERS, _BYTES):
             return ""
         data = self._stream[record.start : record.end]

@@ -66,7 +66,6 @@ class _Message:
         self.has_text = False
 
     def _charset(self, number: int) -> str:
-        """Return the parameter of a media type for a declared code page, or empty."""
         page = self._numbers.get((number, _INTEGER), 0) & 0xFFFF
         name = _CODE_PAGE_NAMES.get(page, f"windows-{page}")
         return f"; charset={name}" if page and name else ""

@@ -134,7 +134,6 @@ def read_sheet_comments(parts: ZipParts) -> dict[str, list[str]]:
 
 
 def _read_person_names(parts: ZipParts) -> dict[str, str]:
-    """Return the names of the authors of threads by id."""
     roots = (parts.xml_or_none(part) for part in find_related_parts(parts, "xl/workbook.xml", "person"))
     people = (person for root in roots if root is not None for person in root.iter(THREADED + "person"))
     return {str(person.get("id")): str(person.get("displayName", "")) for person in people}

@@ -117,11 +117,7 @@ def _native_errors() -> Iterator[None]:
 def _read_rows(
     workbook: CalamineWorkbook, metadata: SheetMetadata, links: Mapping[tuple[int, int], str], warnings: list[str]
 ) -> list[list[Any]]:
-    """Return the cells between the first and the last used one; merged cells repeat their value.
-
-    Cells with links, whose addresses are given by row and column, are written as Markdown. A damaged sheet has no
-    cells and a warning.
-    """
+    """Return the cells between the first and the last used one; merged cells repeat their value."""
     try:
         with _native_errors():
             sheet = workbook.get_sheet_by_name(metadata.name)
@@ -149,7 +145,6 @@ def _read_rows(
 
 
 def _format_sheet(rows: Sequence[Sequence[Any]], name: str, row_count: int, warnings: list[str]) -> Iterator[str]:
-    """Yield the tables of a sheet; `row_count` is that of a truncated sheet."""
     width = len(rows[0]) if rows else 0
     shown = min(_MAX_ROWS, _MAX_SHOWN_CELLS // max(1, min(width, _MAX_COLUMNS)))
     if (count := max(row_count, len(rows))) > shown:
@@ -183,14 +178,7 @@ def _format_duration(duration: datetime.timedelta) -> str:
 
 
 def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[bytes, dict[str, int]]:
-    """Limit each sheet to the rows that are shown, and write some cells as text.
-
-    Returns the workbook, and row counts of truncated sheets by name. The counts are lower bounds if counting stopped
-    early. A damaged sheet is left to the reader.
-
-    Raises:
-        ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too large without rows.
-    """
+    """Limit each sheet to the rows that are shown, and write some cells as text."""
     row_counts: dict[str, int] = {}
     sheets: dict[str, bytes] = {}
     names = {part: name for name, part in iter_sheet_parts(parts)}
@@ -244,11 +232,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
 
 
 def _check_memory(parts: ZipParts, sheets: dict[str, bytes]) -> None:
-    """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly.
-
-    Raises:
-        ContentTooLargeError: The workbook exceeds a limit.
-    """
+    """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly."""
     lengths: list[int] | None = None
     total = 0
     for name, xml in sheets.items():
@@ -271,13 +255,11 @@ def _check_memory(parts: ZipParts, sheets: dict[str, bytes]) -> None:
 
 
 def _used_range(xml: bytes) -> tuple[int, int]:
-    """Return the highest row and column in use; the declared dimension is not trusted."""
     cells = _CELL.findall(xml)
     rows = max((int(digits) for _, digits in cells), default=0)
     return rows, max(map(column_number, {name for name, _ in cells}), default=0)
 
 
 def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
-    """Return the workbook with the truncated sheets, and without pictures, drawings and themes."""
     names = (name for name in parts.names if not _OMITTED.match(name) and not name.endswith("/"))
     return write_zip({name: sheets[name] if name in sheets else parts.read(name) for name in names})

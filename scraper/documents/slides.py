@@ -116,10 +116,7 @@ def _format_slide(slide: Any, parts: ZipParts) -> tuple[str, bool]:
 
 
 def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping[str, str], shown: set[str]) -> str:
-    """Add content that python-pptx does not read: unknown shapes, notes, comments; each repeated footer once.
-
-    `shown` collects the lines added to earlier slides.
-    """
+    """Add content that python-pptx does not read: unknown shapes, notes, comments; each repeated footer once."""
     # Fields such as the slide number are no runs.
     lines = [
         "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
@@ -182,7 +179,6 @@ def _in_order(shapes: list[tuple[Any, tuple[bool, int, int, int]]]) -> Iterator[
 
 
 def _place(shape: Any) -> tuple[bool, int, int, int]:
-    """Return False for a title, then top, left and height in English Metric Units; shapes without them come last."""
     try:
         top, left, height = shape.top, shape.left, shape.height
     except _PPTX_ERRORS:
@@ -211,7 +207,6 @@ def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> I
 
 
 def _table_rows(table: Any) -> list[list[str]]:
-    """Return the texts of a table; a merged cell's text appears in all its positions."""
     rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in table.rows]
     for y, row in enumerate(table.rows):
         for x, cell in enumerate(row.cells):
@@ -239,7 +234,6 @@ def _format_paragraphs(shape: Any) -> Iterator[str]:
 
 
 def _paragraph_text(paragraph: Any) -> str:
-    """Return the text of a paragraph, with the addresses of its links."""
     text, done = " ".join(paragraph.text.split()), 0
     for run in paragraph.runs:
         label = " ".join(run.text.split())

@@ -168,10 +168,7 @@ def is_document(body: bytes, media_type: str) -> bool:
 
 
 def _is_pdf(data: bytes) -> bool:
-    """Return True for a PDF, which may follow junk such as the headers of an HTTP response.
-
-    After much junk it must also end as a PDF does. A web page that mentions the signature is not a PDF.
-    """
+    """Return True for a PDF, which may follow junk such as the headers of an HTTP response."""
     at = data.find(b"%PDF-", 0, _PDF_JUNK_BYTES)
     if at <= 0:
         return at == 0

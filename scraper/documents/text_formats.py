@@ -221,11 +221,7 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
-    """Return the rows, at most one more than the limit.
-
-    If a quote is never closed, quotes are treated as plain characters; otherwise the rest of the file would be one
-    cell.
-    """
+    """Return the rows, at most one more than the limit."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lenient = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     try:

@@ -141,7 +141,6 @@ def _join_drop_capitals(body: Element) -> None:
 
 
 def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:
-    """Insert the data of charts and the descriptions of pictures at their positions."""
     for drawing in list(body.iter(W + "drawing")):
         run = next(drawing.iterancestors(W + "r"), None)
         if run is None or next(drawing.iterancestors(MC + "Fallback"), None) is not None:
@@ -161,7 +160,6 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
 
 
 def _write_check_boxes(body: Element) -> None:
-    """Write check boxes of old and new forms as `- [x]` and `- [ ]`."""
     for control in list(body.iter(W + "sdt")):
         content = control.find(W + "sdtContent")
         box = control.find(f"{W}sdtPr/{W14}checkbox")
@@ -184,7 +182,6 @@ def _write_check_boxes(body: Element) -> None:
 
 
 def _replace_formulas(body: Element) -> list[str]:
-    """Replace formulas by placeholders; return their LaTeX."""
     formulas: list[str] = []
     for formula in list(body.iter(M + "oMath")):
         parent = formula.getparent()
@@ -228,7 +225,6 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
 def _numbering_level(
     properties: Element | None, style: str | None, styles: Mapping[str, Element]
 ) -> NumberingLevel | None:
-    """Return the list and level that a paragraph or its style sets or inherits, or None."""
     list_id, level = (get_child_value(properties, "numPr", name) for name in ("numId", "ilvl"))
     for element in inherited_styles(style, styles) if list_id is None else ():
         level = level or get_child_value(element, "pPr", "numPr", "ilvl")

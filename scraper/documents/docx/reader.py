@@ -175,7 +175,6 @@ def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str,
 
 
 def _lines(root: Element) -> Iterator[str]:
-    """Yield the visible text of each paragraph, apart from that of paragraphs inside of it."""
     for paragraph in root.iter(W + "p"):
         if next(paragraph.iterancestors(*OMITTED_ELEMENTS), None) is None:
             yield "".join(visible_texts(paragraph))
@@ -249,7 +248,6 @@ def _style_name(paragraph: Element, styles: Mapping[str, Element]) -> str:
 
 
 def _is_code(paragraph: Element) -> bool:
-    """Return True for a paragraph in a monospaced font that looks like code."""
     runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
     fonts = [run.find(f"{W}rPr/{W}rFonts") for run in runs]
     is_mono = runs and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)

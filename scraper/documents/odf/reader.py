@@ -67,14 +67,12 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _lines(body: Element, styles: OdfStyles) -> Iterator[str]:
-    """Yield the visible text of each paragraph, apart from that of page numbers and the like."""
     for paragraph in body.iter(*_PARAGRAPHS):
         if not any(_is_hidden(element, styles) for element in (paragraph, *paragraph.iterancestors())):
             yield "".join(_visible_texts(paragraph, styles))
 
 
 def _visible_texts(element: Element, styles: OdfStyles) -> Iterator[str]:
-    """Yield the texts of a paragraph, without those of paragraphs inside of it."""
     yield element.text or ""
     for child in element:
         if child.tag == ns.TEXT + "s":
@@ -139,7 +137,6 @@ def _find_title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | N
 
 
 def _font_size(shape: Element, styles: OdfStyles) -> float:
-    """Return the largest font size of a shape in points; 0 if unknown."""
     families = ((ns.TEXT + "span", "text"), (ns.TEXT + "p", "paragraph"))
     found = [(element, family) for tag, family in families for element in shape.iter(tag) if text_of(element).strip()]
     return max((styles.text_format(element, family).points or 0.0 for element, family in found), default=0.0)
@@ -192,7 +189,6 @@ def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _cell_text(cell: Element) -> str:
-    """Return the displayed text of a cell, without its comments."""
     texts = (" ".join(text_of(paragraph).split()) for paragraph in cell.iterchildren(ns.TEXT + "p"))
     return " ".join(filter(None, texts))
 

@@ -80,7 +80,6 @@ class OdfStyles:
         return found
 
     def _iter_inherited(self, name: str, family: str) -> Iterator[Element]:
-        """Yield a style and the styles it is based on."""
         for _ in range(_DEPTH):
             style = self._styles.get((family, name))
             if style is None:

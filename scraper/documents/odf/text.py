@@ -110,7 +110,6 @@ class OdfTextWriter:
             yield self.blocks(element, depth + 1)
 
     def _code_line(self, element: Element) -> str | None:
-        """Return the text of a paragraph that is a line of code, or None for others."""
         style = self._styles.text_format(element, "paragraph") if element.tag == _PARAGRAPH else None
         if (
             style is None
@@ -203,7 +202,6 @@ class OdfTextWriter:
     # Content of paragraphs
 
     def _inline(self, element: Element, *, bare: bool = False) -> str:
-        """Return the content of a paragraph; `bare` leaves out bold, as for headings."""
         return "".join(self._inline_pieces(element, bare, 0)).replace("\t", " ").strip()
 
     def _inline_pieces(self, element: Element, bare: bool, depth: int) -> Iterator[str]:

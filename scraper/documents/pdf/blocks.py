@@ -36,10 +36,7 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
 
 
 def _leading(rows: Sequence[LayoutRow]) -> float:
-    """Return the line distance as a multiple of the font size.
-
-    It is the lower quartile, because paragraphs are further apart. Code has a smaller distance of its own.
-    """
+    """Return the line distance as a multiple of the font size."""
     shares = sorted(
         (b.y0 - a.y0) / max(1.0, b.size)
         for a, b in pairwise(rows)
@@ -170,7 +167,6 @@ def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float
 
 
 def _is_bold_heading(block: LayoutBlock, text: str, body_size: float) -> bool:
-    """Return True for short bold text that is neither a sentence nor a caption."""
     if not block.bold or len(block.lines) > 2 or not 2 < len(text) <= _MAX_BOLD_CHARS:
         return False
     if block.size < body_size - 0.6 or text.endswith(_SENTENCE_ENDS) or _CAPTION.match(text):

@@ -104,7 +104,6 @@ def _build_rows(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> list[l
 
 
 def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
-    """Return the parts with those above and below a bar as one fraction, if it has both."""
     inside = [part for part in parts if _is_at_bar(part.box, bar)]
     sides = [part for part in inside if part.box.middle < bar.at], [part for part in inside if part.box.middle > bar.at]
     if not all(sides):
@@ -164,7 +163,6 @@ def _foot(run: TextRun) -> float:
 
 
 def _follows(row: list[_Part], part: _Part) -> bool:
-    """Return True if a part is the next one on the line of a row."""
     size, right = part.box.size, max(run.x1 for run in row[-1].all_runs())
     return (
         abs(_foot(part.box) - _foot(row[-1].box)) <= _SAME_FOOT * size and -size < part.box.x0 - right <= _APART * size
@@ -176,7 +174,6 @@ def _join(parts: Iterable[_Part]) -> str:
 
 
 def _symbols(text: str) -> str:
-    """Return the LaTeX of a text."""
     pieces: list[str] = []
     for word in _WORDS.findall(text):
         pieces += [f"\\{word}"] if word in FUNCTIONS else [SYMBOLS.get(character, character) for character in word]

@@ -102,10 +102,7 @@ def _marginal_rows(page: LayoutPage) -> list[LayoutRow]:
 
 
 def _row_keys(row: LayoutRow, page_number: int) -> set[_Key]:
-    """Return a line's text and position by each choice of the numbers in it that may count the pages.
-
-    Each text has two positions, so that near ones match.
-    """
+    """Return a line's text and position by each choice of the numbers in it that may count the pages."""
     text = text_of_row(row).lower()
     own = {run.text.strip().lower() for run in (row.runs[0], row.runs[-1])} if len(row.runs) > 1 else set()
     numbers = [(number, *_count(number, page_number, is_own=number in own)) for number in _NUMBER.findall(text)]
@@ -130,7 +127,6 @@ def _value(number: str) -> int | None:
 
 
 def _find_offsets(pages: Sequence[LayoutPage]) -> set[int] | None:
-    """Return by how much the numbers that stand alone differ from those of at least two pages; None for one page."""
     if len(pages) < 2:
         return None
     found = Counter(
@@ -140,7 +136,6 @@ def _find_offsets(pages: Sequence[LayoutPage]) -> set[int] | None:
 
 
 def _offset(row: LayoutRow, page: LayoutPage) -> int | None:
-    """Return by how much a number that stands alone differs from that of its page."""
     number = _PAGE_NUMBER.fullmatch(text_of_row(row))
     value = _value(number[1]) if number else None
     return None if value is None else value - page.number

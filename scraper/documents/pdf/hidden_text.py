@@ -145,7 +145,6 @@ class HiddenTextSearch:
                 yield from layer
 
     def _texts_below(self, covers: Sequence[PageObject]) -> Iterator[PageObject]:
-        """Yield the texts that lie inside of an object that is painted later."""
         for one in self._texts if covers else ():
             if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers):
                 yield one
@@ -199,10 +198,7 @@ class HiddenTextSearch:
         return self._contrasts[fill] and is_inside and is_high
 
     def _find_covers_and_photos(self) -> tuple[list[PageObject], list[PageObject]]:
-        """Return the opaque rectangles and the images that are painted after the first text.
-
-        Scans are left out: text below them is their layer.
-        """
+        """Return the opaque rectangles and the images that are painted after the first text."""
         first = min((one.order for one in self._texts), default=0)
         later = [one for one in self._others if one.order > first]
         paths = nlargest(_MAX_COVERS, (one for one in later if one.kind == PATH), key=lambda one: one.box.area)
@@ -210,7 +206,6 @@ class HiddenTextSearch:
         return list(filter(self._is_cover, paths)), photos[:_MAX_COVERS]
 
     def _is_unpainted(self, text: PageObject, *, has_picture: bool) -> bool:
-        """Return True for text that is not painted, unless an image or outlines of letters are at its position."""
         if text.mode == _INVISIBLE:
             return not has_picture and not any(
                 one.kind == PATH and not objects.is_rectangle(one) for one in self._overlapping(text)
@@ -247,7 +242,6 @@ class HiddenTextSearch:
         return is_white
 
     def _is_cover(self, path: PageObject) -> bool:
-        """Return True for an opaque filled rectangle that no clip reduces."""
         if path.fill is None or path.fill[3] != OPAQUE:
             return False
         if not objects.is_rectangle(path) or not objects.is_filled(path):

@@ -91,10 +91,7 @@ def write_superscripts(items: Iterable[PdfItem], superscripts: Sequence[tuple[st
 
 
 def _write(item: PdfItem, places: Sequence[tuple[str, float, float, float]]) -> PdfItem:
-    """Return an item with superscript characters for numbers, each given with its left edge and its center.
-
-    Of several such numbers in a word, the nearest to the place is meant.
-    """
+    """Return an item with superscript characters for numbers, each given with its left edge and its center."""
     left, top, right, bottom = item.x, item.y, item.x + item.width, item.y + item.height
     for number, x0, x, y in places:
         if not (top <= y <= bottom and left <= x <= right):

@@ -119,10 +119,7 @@ def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, i
 
 
 def _split_at_lines(lattice: _Lattice, run: TextRun, crossed: Collection[float]) -> Iterator[TextRun]:
-    """Yield the parts of a run between whose words a line is drawn: two columns may be as close as two words.
-
-    Lines that cross words are parts of a drawing.
-    """
+    """Yield the parts of a run between whose words a line is drawn: two columns may be as close as two words."""
     row = min(max(0, bisect_left(lattice.ys, run.middle) - 1), len(lattice.ys) - 2)
     first, last = bisect_left(lattice.xs, run.x0 + _TOUCH), bisect_right(lattice.xs, run.x1 - _TOUCH)
     texts = run.text.split()
@@ -143,10 +140,7 @@ def _split_at_lines(lattice: _Lattice, run: TextRun, crossed: Collection[float])
 
 
 def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]) -> None:
-    """Move text of cells without lines between them into the first one if it is contiguous.
-
-    Several separate texts are cells of a row whose lines are drawn elsewhere only.
-    """
+    """Move text of cells without lines between them into the first one if it is contiguous."""
     width = len(lattice.xs) - 1
     for row in sorted({row for row, _ in placed}):
         column = 0
@@ -163,10 +157,7 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]
 
 
 def _owners(lattice: _Lattice, cells: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return for each cell the top one of the cells it is merged with: no line separates them.
-
-    The cells are sorted: the search upwards ends at the last cell of the same column.
-    """
+    """Return for each cell the top one of the cells it is merged with: no line separates them."""
     owners: dict[tuple[int, int], tuple[int, int]] = {}
     last: dict[int, int] = {}
     for row, column in cells:

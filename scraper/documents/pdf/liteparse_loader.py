@@ -276,25 +276,18 @@ def _read_font_name(name: str) -> tuple[bool, bool, bool]:
 
 
 def _font_size(item: PdfItem) -> float:
-    """Return the size in points, rounded to halves."""
     return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
 
 
 def _is_straight(item: PdfItem) -> bool:
-    """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation.
-
-    Text that is really rotated by that angle has a box as high as it is long.
-    """
+    """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation."""
     slant = abs((item.rotation + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     height = _MAX_LINE_HEIGHT * (item.font_height or item.font_size or item.height)
     return slant <= 1 or (slant < _MAX_SLANT and item.height < height)
 
 
 def _find_rotated_runs(items: Sequence[PdfItem]) -> tuple[TextRun, ...]:
-    """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
-
-    They are in the order in which the lines of one header are read.
-    """
+    """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end."""
     found: list[tuple[float, TextRun]] = []
     for item in items:
         rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
@@ -371,7 +364,6 @@ _NO_TITLE = re.compile(
 
 
 def _choose_metadata(declared: Mapping[str, str], xmp: str) -> tuple[str | None, str | None]:
-    """Return title and author of XMP, else of the document information dictionary."""
     title = _PROGRAM.sub("", declared.get("Title", "")).strip()
     found = {name: html.unescape(text).strip() for name, text in reversed(_XMP_FACT.findall(xmp))}
     title = found.get("title") or ("" if _NO_TITLE.fullmatch(title) else title)

@@ -81,7 +81,6 @@ def read_document(
 
 
 def _read_information(document: int, name: str) -> str:
-    """Return an entry of the document information dictionary."""
     buffer = ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
     size = pdfium().FPDF_GetMetaText(document, name.encode(), buffer, len(buffer))
     text = buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else ""
@@ -104,7 +103,6 @@ def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) 
 def _text_of_page(
     document: int, number: int, check_layers: bool, max_scan_pixels: int
 ) -> tuple[PageText | None, HiddenText]:
-    """Return the text of a page, and its hidden text objects."""
     with open_page(document, number) as (page, text, count):
         if not text or not count:
             return PageText("") if text else None, HiddenText({})
@@ -142,7 +140,6 @@ def _lines_of_page(document: int, number: int, max_scan_pixels: int) -> tuple[li
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:
-    """Return the visible characters of a page, and the hidden ones."""
     box = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = box
     library = pdfium()

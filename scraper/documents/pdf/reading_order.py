@@ -80,18 +80,13 @@ def _split_band(
 
 
 def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
-    """Return True if most letters are of a fixed width."""
     return 2 * sum(len(run.text) for run in runs if run.fixed_width) > sum(len(run.text) for run in runs)
 
 
 def _find_halves(
     rows: Sequence[LayoutRow], start: int, end: int, cut: Span, page: Span
 ) -> tuple[int, int, list[list[TextRun]]]:
-    """Return the first row, the end and the columns of short lines in two halves, such as a list of names.
-
-    Columns of table cells are excluded: those have a header, numbers, or other widths. Without such rows, `start` and
-    `end` are returned unchanged.
-    """
+    """Return the first row, the end and the columns of short lines in two halves, such as a list of names."""
     inside = [index for index in range(start, end) if rows[index].x0 < cut[0] and rows[index].x1 > cut[1]]
     if len(inside) < _MIN_ROWS or inside[-1] - inside[0] >= len(inside):
         return start, end, []
@@ -123,10 +118,7 @@ def _find_band(
 
 
 def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[Span]]], count: int, start: int) -> int:
-    """Return the number of rows above the columns.
-
-    A short title shares chance gaps with the first lines below it.
-    """
+    """Return the number of rows above the columns."""
     end, _ = find_band(start)
     for skipped in range(1, _MAX_SKIPPED + 1):
         if start + skipped >= min(end, count):
@@ -138,7 +130,6 @@ def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[Span]]]
 
 
 def _separates_text(span: Span, rows: Sequence[LayoutRow]) -> bool:
-    """Return True if there is text on both sides of a strip."""
     before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
     return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
 
@@ -165,10 +156,7 @@ def _intersect(one: Sequence[Span], other: Sequence[Span], min_width: float) -> 
 
 
 def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[Span]) -> list[list[TextRun]]:
-    """Return the columns of text between free strips; empty if the strips separate cells of tables or list labels.
-
-    If they separate both, as on a page with a table in a column, one strip is between columns.
-    """
+    """Return the columns of text between free strips; empty if the strips separate cells of tables or list labels."""
     columns = _columns(rows, cuts)
     if _is_prose(rows, columns):
         return columns
@@ -205,7 +193,6 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
 
 
 def _full_lines(column: Sequence[LayoutRow]) -> list[LayoutRow]:
-    """Return the lines that are nearly as long as the longest."""
     width = max(line.x1 for line in column) - min(line.x0 for line in column)
     return [line for line in column if line.x1 - line.x0 > _FULL_LINE * width]
 
@@ -235,7 +222,6 @@ def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
 
 
 def _count_beside(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> int:
-    """Return the number of lines of a column that are beside one of the other column."""
     middles = [line.runs[0].middle for line in other]
     return sum(any(abs(line.runs[0].middle - middle) <= _SAME_LINE * line.size for middle in middles) for line in one)
 

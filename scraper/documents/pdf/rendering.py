@@ -104,7 +104,6 @@ class PagePixels:
         return any(self._pixels[start:end] != other._pixels[start:end] for start, end in pairs)
 
     def _place(self, box: Box) -> tuple[int, int, int, int]:
-        """Return left, top, right and bottom of a box in pixels; right and bottom are exclusive."""
         left, top = self._to_pixel(box.x0, box.y0)
         right, bottom = self._to_pixel(box.x1, box.y1)
         left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)
@@ -112,7 +111,6 @@ class PagePixels:
 
     @staticmethod
     def _channels(rows: list[bytes], at: int) -> list[bytes]:
-        """Return blue, green and red of one column of pixels."""
         return [bytes(row[at * 4 + channel] for row in rows) for channel in range(3)]
 
     def _to_pixel(self, x: float, y: float) -> tuple[int, int]:

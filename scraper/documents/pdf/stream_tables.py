@@ -8,8 +8,8 @@ from statistics import median
 from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.table_cells import RowSegment, SegmentedRow, Table, find_free_strips, merge_lines, split_row
-from scraper.documents.pdf.text_assembly import is_label
+from scraper.documents.pdf.table_cells import SegmentedRow, Table, find_free_strips, merge_lines, split_row
+from scraper.documents.pdf.text_assembly import is_label, text_of_row
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
 _WORDS_OF_PROSE = 9
@@ -50,7 +50,7 @@ def find_tables(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> list
     if all(len(row.runs) == 1 for row in rows):
         return []
     wide = [split_row(row) for row in rows]
-    narrow = [line if len(line.row.runs) == 1 else split_row(line.row, _NARROW_GAP) for line in wide]
+    narrow = [split_row(line, _NARROW_GAP) for line in wide]
     found: list[StreamTable] = []
     at = 0
     while at < len(rows):
@@ -70,10 +70,7 @@ def find_tables(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> list
 def _find_candidate(
     wide: Sequence[SegmentedRow], narrow: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]
 ) -> tuple[Sequence[SegmentedRow], int]:
-    """Return the lines, split at wide or at narrow gaps, and the end of the rows from `start` that may be a table.
-
-    Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
-    """
+    """Return the lines, split at wide or at narrow gaps, and the end of the rows from `start` that may be a table."""
     end, narrow_end = (_find_table_end(lines, start, across) for lines in (wide, narrow))
     if max(end, narrow_end) - start < _MIN_NARROW_ROWS:
         return wide, end
@@ -84,7 +81,6 @@ def _find_candidate(
 
 
 def _find_table_end(lines: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]) -> int:
-    """Return the index after the last row of the table that may begin at `start`."""
     first = lines[start]
     if not _is_cellular(first):
         return start + 1
@@ -115,7 +111,8 @@ def _next_cellular(
         line, above = lines[index], lines[index - 1]
         if not _is_near(above, line, across):
             return None
-        shares_gap = any(_share_gap(line, other) for other in recent)
+        gaps = [gap for other in recent for gap in other.gaps]
+        shares_gap = any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in gaps)
         if _is_cellular(line) and shares_gap:
             return index
         if len(line.segments) > 1 and not shares_gap:
@@ -137,7 +134,7 @@ def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left
 
 
 def _is_cellular(line: SegmentedRow) -> bool:
-    return len(line.segments) > 1 and not (len(line.segments) == 2 and is_label(line.segments[0].text))
+    return len(line.segments) > 1 and not (len(line.segments) == 2 and is_label(text_of_row(line.segments[0])))
 
 
 def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLine]) -> bool:
@@ -152,12 +149,7 @@ def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLin
 
 
 def _spans(rule: RulingLine, line: SegmentedRow) -> bool:
-    """Return True if a rule is as long as a line or longer."""
     return rule.start <= line.x0 + _RULE_END and line.x1 - _RULE_END <= rule.end
-
-
-def _share_gap(line: SegmentedRow, other: SegmentedRow) -> bool:
-    return any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in other.gaps)
 
 
 def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table | None:
@@ -165,7 +157,13 @@ def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
-    grid = [list(map(_text_of_cell, _place_segments(line, columns))) for line in lines]
+    grid: list[list[str]] = []
+    for line in lines:
+        cells: list[list[str]] = [[] for _ in columns]
+        for segment in line.segments:
+            for piece, column in _place_segment(segment, columns):
+                cells[column].append(text_of_row(piece))
+        grid.append([remove_leader_dots(" ".join(cell)) for cell in cells])
     if _is_prose(lines, grid):
         return None
     rows = [row for row in merge_lines(lines, grid, across) if any(row)]
@@ -201,25 +199,12 @@ def _columns(lines: Sequence[SegmentedRow]) -> list[Span]:
     allowed = int(_TOLERANCE * len(body)) if len(body) >= 6 else 0
     spans = ((segment.x0, segment.x1) for line in body for segment in line.segments)
     middles = [(start + end) / 2 for start, end in find_free_strips(spans, 1.0, allowed)]
-    inner = [middle for middle in middles if sum(_has_text_on_both_sides(line, middle) for line in body) >= 2]
+    inner = []
+    for middle in middles:
+        before = [line for line in body if any(one.x1 <= middle for one in line.segments)]
+        if sum(any(one.x0 >= middle for one in line.segments) for line in before) >= 2:
+            inner.append(middle)
     return list(pairwise((min(line.x0 for line in lines) - 1, *inner, max(line.x1 for line in lines) + 1)))
-
-
-def _has_text_on_both_sides(line: SegmentedRow, middle: float) -> bool:
-    return any(one.x1 <= middle for one in line.segments) and any(one.x0 >= middle for one in line.segments)
-
-
-def _place_segments(line: SegmentedRow, columns: Sequence[Span]) -> list[list[RowSegment]]:
-    """Return the segments of a row by column; a spanning text is in its first column."""
-    cells: list[list[RowSegment]] = [[] for _ in columns]
-    for segment in line.segments:
-        for piece, column_index in _place_segment(segment, columns):
-            cells[column_index].append(piece)
-    return cells
-
-
-def _text_of_cell(cell: Sequence[RowSegment]) -> str:
-    return remove_leader_dots(" ".join(piece.text for piece in cell))
 
 
 def remove_leader_dots(text: str) -> str:
@@ -228,7 +213,7 @@ def remove_leader_dots(text: str) -> str:
     return rest if text.count(".", len(rest)) > 2 else text
 
 
-def _place_segment(segment: RowSegment, columns: Sequence[Span]) -> Iterator[tuple[RowSegment, int]]:
+def _place_segment(segment: LayoutRow, columns: Sequence[Span]) -> Iterator[tuple[LayoutRow, int]]:
     """Yield a segment in its main column; split it at gaps if its runs belong to several columns."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched_columns = [column_index for column_index, share in enumerate(inside) if share > 0.1]
@@ -236,13 +221,13 @@ def _place_segment(segment: RowSegment, columns: Sequence[Span]) -> Iterator[tup
         by_run = [max(range(len(columns)), key=lambda at: _overlap(run, columns[at])) for run in segment.runs]
         for column_index in sorted(set(by_run)):
             runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == column_index)
-            yield RowSegment.of(runs), column_index
+            yield LayoutRow(runs), column_index
         return
     best = max(range(len(columns)), key=inside.__getitem__)
     yield segment, touched_columns[0] if len(touched_columns) > 1 and inside[best] < 0.7 else best
 
 
-def _overlap(part: RowSegment | TextRun, column: Span) -> float:
+def _overlap(part: LayoutRow | TextRun, column: Span) -> float:
     return max(0.0, min(part.x1, column[1]) - max(part.x0, column[0]))
 
 
@@ -257,7 +242,6 @@ def _is_prose(lines: Sequence[SegmentedRow], grid: Sequence[Sequence[str]]) -> b
 
 
 def _is_flush(lines: Sequence[SegmentedRow]) -> bool:
-    """Return True if nearly all lines begin and end at the same positions."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     slack = max(_FLUSH, 0.6 * lines[0].size)
     flush = sum(line.x0 - left < slack and right - line.x1 < slack for line in lines)
@@ -265,6 +249,5 @@ def _is_flush(lines: Sequence[SegmentedRow]) -> bool:
 
 
 def _fill(lines: Sequence[SegmentedRow]) -> float:
-    """Return the ratio of text to the length of the lines."""
     text_width = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
     return text_width / max(1.0, sum(line.x1 - line.x0 for line in lines))

@@ -89,7 +89,6 @@ class _TagReader:
             yield from self.blocks(child, depth)
 
     def _direct_text(self, node: TagNode) -> Iterator[LayoutBlock]:
-        """Yield text that is directly in an element that is not a block."""
         runs = [run for mark in node.marks for run in self._take(mark, node)]
         self.outside_blocks += sum(len(run.text) for run in runs)
         yield from self._paragraph(runs, code=False)
@@ -254,7 +253,6 @@ def _fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
 
 
 def _column_ranges(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
-    """Return the horizontal range of each column's text, from rows with all cells."""
     ranges: list[tuple[float, float] | None] = [None] * width
     for row in rows:
         if len(row) != width:

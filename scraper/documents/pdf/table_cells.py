@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.text_assembly import completes_number, group_adjacent, join_cell_lines, text_of_runs
+from scraper.documents.pdf.text_assembly import completes_number, group_adjacent, join_cell_lines, text_of_row
 
 Table = tuple[tuple[str, ...], ...]
 
@@ -22,40 +22,15 @@ _FIXED_WIDTH_GAP = 0.66
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++(?:[a-z]|[⁰¹²³⁴-⁹]{1,2})?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
-class RowSegment(NamedTuple):
-    """Part of a row without a wide gap."""
+class SegmentedRow(LayoutRow):
+    """A row and its segments, the parts without a wide gap."""
 
-    runs: tuple[TextRun, ...]
-    x0: float
-    x1: float
+    __slots__ = ("segments",)
 
-    @classmethod
-    def of(cls, runs: Iterable[TextRun]) -> RowSegment:
-        """Build a segment of runs in their order."""
-        runs = tuple(runs)
-        return cls(runs, runs[0].x0, max(run.x1 for run in runs))
-
-    @property
-    def text(self) -> str:
-        """Text of its runs."""
-        return text_of_runs(self.runs)
-
-
-class SegmentedRow(NamedTuple):
-    """A row and its segments."""
-
-    row: LayoutRow
-    segments: tuple[RowSegment, ...]
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-    size: float
-
-    @classmethod
-    def of(cls, row: LayoutRow, groups: Iterable[Iterable[TextRun]]) -> SegmentedRow:
+    def __init__(self, groups: Sequence[Sequence[TextRun]]) -> None:
         """Build a row of segments from groups of its runs."""
-        return cls(row, tuple(map(RowSegment.of, groups)), row.x0, row.x1, row.y0, row.y1, row.size)
+        super().__init__(tuple(chain.from_iterable(groups)))
+        self.segments = [LayoutRow(tuple(group)) for group in groups]
 
     @property
     def gaps(self) -> list[Span]:
@@ -65,12 +40,10 @@ class SegmentedRow(NamedTuple):
 
 def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> SegmentedRow:
     """Split a row into segments at gaps that are wider than a multiple of the font size."""
-    if len(row.runs) == 1:
-        return SegmentedRow.of(row, (row.runs,))
+    if any(run.fixed_width for run in row.runs[1:]):
+        gap = max(gap, _FIXED_WIDTH_GAP)
     groups: list[list[TextRun]] = []
     end = 0.0
-    if any(run.fixed_width for run in row.runs):
-        gap = max(gap, _FIXED_WIDTH_GAP)
     for run in row.runs:
         if groups and run.x0 - end <= gap * min(run.size, groups[-1][-1].size):
             groups[-1].append(run)
@@ -78,7 +51,7 @@ def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> SegmentedRow:
         else:
             groups.append([run])
             end = run.x1
-    return SegmentedRow.of(row, groups)
+    return SegmentedRow(groups)
 
 
 def find_free_strips(spans: Iterable[Span], min_width: float, allowed: int = 0) -> list[Span]:
@@ -228,14 +201,13 @@ def _find_headers_above(
 
 
 def _merge_cells(cells: Sequence[str], others: Sequence[str]) -> list[str] | None:
-    """Join two rows unless their cells overlap."""
     pairs = list(zip(cells, others, strict=True))
     return None if any(map(all, pairs)) else [cell or other for cell, other in pairs]
 
 
 def _row_cells(line: SegmentedRow, columns: Sequence[Span]) -> list[str] | None:
     """Return the texts of a row by column, or None if it is not a row of the table."""
-    texts = [segment.text for segment in line.segments]
+    texts = list(map(text_of_row, line.segments))
     if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _MAX_HEADER_CHARS for text in texts):
         return None
     if line.x0 < columns[0][0] - 12 or line.x1 > columns[-1][1] + 12:
@@ -245,18 +217,18 @@ def _row_cells(line: SegmentedRow, columns: Sequence[Span]) -> list[str] | None:
     for segment, column in zip(line.segments, positions, strict=True):
         if cells[column]:
             return None
-        cells[column] = segment.text
+        cells[column] = text_of_row(segment)
     return cells
 
 
-def _find_column(segment: RowSegment, columns: Sequence[Span]) -> int:
+def _find_column(segment: LayoutRow, columns: Sequence[Span]) -> int:
     """Return the column of a header; the first one if it spans several."""
     overlaps = [min(segment.x1, end) - max(segment.x0, start) for start, end in columns]
     covered = [at for at, (start, end) in enumerate(columns) if overlaps[at] > 0.5 * (end - start)]
     return covered[0] if len(covered) > 1 else overlaps.index(max(overlaps))
 
 
-def _spanned_columns(segments: Sequence[RowSegment], columns: Sequence[Span]) -> list[int]:
+def _spanned_columns(segments: Sequence[LayoutRow], columns: Sequence[Span]) -> list[int]:
     """Return the first column of each header if all of them are centered over several columns, else nothing."""
     if len(columns) < 2 * len(segments):
         return []

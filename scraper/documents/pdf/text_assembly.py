@@ -168,7 +168,6 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
-    """Join a word across a line end; keep the hyphen if the document has only the hyphenated form."""
     first, second = _LAST_WORD.search(text), _FIRST_WORD.match(line)
     if first and second:
         head, tail = unicodedata.normalize("NFC", first[0][:-1]).lower(), second[0].lower()

@@ -127,7 +127,6 @@ class LocalFiles:
 
 
 def _relative_path(source: str, root_path: Path) -> bytes:
-    """Return the path as bytes, relative to the root."""
     try:
         path, root = os.fsencode(source), os.fsencode(root_path)
     except UnicodeEncodeError:
@@ -232,7 +231,6 @@ def _identity(facts: os.stat_result) -> tuple[int, ...]:
 
 
 def _file_system_type(handle: int) -> int:
-    """Return the Linux file system type of a file; 0 on other systems."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)

@@ -171,7 +171,6 @@ def _data_folder() -> dict[str, str]:
 
 
 def _read_table(table: str) -> RecognizedPage:
-    """Parse tesseract's table of words to paragraphs."""
     rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row.get("level") == _WORD_LEVEL and (row.get("text") or "").strip()]
     confidences = list(_confidences(words))

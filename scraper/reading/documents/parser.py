@@ -123,11 +123,7 @@ class DocumentParser:
     async def _recognize_pages(
         self, data: bytes, request: ParseRequest, parsed: ParsedDocument, ocr: Tesseract, deadline: Deadline
     ) -> ParsedDocument:
-        """Add the recognized text of image pages, as far as the deadline allows.
-
-        Raises:
-            OcrNeededError: The document has no other text, and none was recognized.
-        """
+        """Add the recognized text of image pages, as far as the deadline allows."""
         semaphore = asyncio.Semaphore(_RECOGNIZED_AT_ONCE)
 
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).digest())
@@ -217,7 +213,6 @@ class DocumentParser:
 
 
 def _parser_error(answer: dict[str, Any]) -> errors.ScraperError:
-    """Return the error reported by a parser process; its texts come from this project's code."""
     code = answer.get("error")
     if code == "fault":
         log.error("the parser of documents failed: %s", answer.get("detail"))
@@ -260,7 +255,6 @@ def build_document(parsed: ParsedDocument, url: str) -> Document:
 
 
 def _truncated_error(snapshot: Snapshot, limit_bytes: int, larger_limit_hint: str) -> errors.ScraperError:
-    """Return the error for a truncated document: it is too large, or the connection ended early."""
     host, received = host_of(snapshot.url), len(snapshot.body)
     total = parse_content_length(snapshot.headers)
     if received >= limit_bytes or (total is not None and total > limit_bytes):
@@ -283,6 +277,5 @@ def _truncated_error(snapshot: Snapshot, limit_bytes: int, larger_limit_hint: st
 
 
 def _file_name(snapshot: Snapshot) -> str:
-    """Return the file name from Content-Disposition, else from the URL."""
     declared = _FILE_NAME.search(snapshot.headers.get("content-disposition", ""))
     return declared[1] if declared else snapshot.url.partition("?")[0].rpartition("/")[2][:200]
