@@ -51,7 +51,6 @@ RULES = (
     Rule("independent columns", reading_order, "_are_independent_columns", lambda _: False),
     Rule("names of rows", reading_order, "_are_names_of_rows", lambda *_: False),
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
-    Rule("rows above columns", reading_order, "_count_rows_above_columns", lambda *_: 0),
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
     Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
     Rule("headers above a frame", table_cells, "_find_headers_above", lambda *_: ([], 0)),

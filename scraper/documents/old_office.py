@@ -55,7 +55,13 @@ def read_word(data: bytes, request: ParseRequest) -> ParsedDocument:
         texts, hidden = _read_texts(main, streams)
     except (struct.error, IndexError, ValueError):
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.") from None
-    markdown = next(filter(None, ("\n\n".join(_blocks(_resolve_fields(text))) for text in texts)), "")
+    for index, text in enumerate(texts):  # Replace fields such as links by what is displayed, the innermost first.
+        count, depth = 1, 0
+        while count and depth < _MAX_FIELD_DEPTH:
+            text, count = _FIELD.subn(lambda match: match[1] or "", text)
+            depth += 1
+        texts[index] = "\n\n".join(_blocks(text.translate(_DROPPED)))
+    markdown = next(filter(None, texts), "")
     warnings = ["Headings and lists of this old Word format appear as plain text."]
     if hidden:
         warnings.append(f"{hidden:,} characters that are deleted or hidden are left out.")
@@ -99,18 +105,14 @@ def _find_hidden(table: bytes, main: bytes) -> Iterator[tuple[int, int]]:
         runs = formats[-1]
         places = struct.unpack_from(f"<{runs + 1}I", formats)
         for index, start in enumerate(formats[4 * (runs + 1) :][:runs]):
-            if start and _is_hidden(formats[2 * start + 1 :][: formats[2 * start]]):
+            properties, at, is_hidden = formats[2 * start + 1 :][: formats[2 * start]] if start else b"", 0, False
+            while at + 3 <= len(properties):
+                (name,) = struct.unpack_from("<H", properties, at)
+                if name in _HIDING:
+                    is_hidden |= properties[at + 2] in (0x01, 0x81)
+                at += 2 + (_OPERAND_BYTES[name >> 13] or 1 + properties[at + 2])
+            if is_hidden:
                 yield places[index], places[index + 1]
-
-
-def _is_hidden(properties: bytes) -> bool:
-    at, is_hidden = 0, False
-    while at + 3 <= len(properties):
-        (name,) = struct.unpack_from("<H", properties, at)
-        if name in _HIDING:
-            is_hidden |= properties[at + 2] in (0x01, 0x81)
-        at += 2 + (_OPERAND_BYTES[name >> 13] or 1 + properties[at + 2])
-    return is_hidden
 
 
 def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterator[str]:
@@ -138,14 +140,6 @@ def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterat
             begin, end = max(0, first - start) // width, min(len(text), (last - start) // width)
             characters[begin:end] = _HIDDEN * (end - begin)
         yield "".join(characters)
-
-
-def _resolve_fields(text: str) -> str:
-    for _ in range(_MAX_FIELD_DEPTH):
-        text, count = _FIELD.subn(lambda match: match[1] or "", text)
-        if not count:
-            break
-    return text.translate(_DROPPED)
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -270,38 +264,34 @@ class _SlideReader:
         document = self._record_at(self._places[0]) if self._places else _Record(0, 0, 0, len(self._stream), True)
         outlines: list[tuple[int, int, list[str]]] = []
         drawings: list[_Record] = []
+        placed_drawings: list[_Record] = []
         pages: list[_Record] = []
         for record in list(self._records(document.start, document.end, 0)):
-            if record.kind == _LIST and record.instance == _SLIDES:
-                outlines += self._outline(record)
-            elif record.kind == _LIST and record.instance == _NOTES_PAGES:
-                pages += (
-                    self._record_at(self._places[number])
-                    for number, _, _ in self._outline(record)
-                    if number in self._places
-                )
+            if record.kind == _LIST and record.instance in (_SLIDES, _NOTES_PAGES):
+                listed = self._outline(record)[1:]
+                placed = [self._record_at(self._places[number]) for number, *_ in listed if number in self._places]
+                if record.instance == _SLIDES:
+                    outlines, placed_drawings = outlines + listed, placed_drawings + placed
+                else:
+                    pages += placed
             elif record.kind == _SLIDE:
                 drawings.append(record)
             elif record.kind == _NOTES:
                 pages.append(record)
         if self._places:
-            drawings = self._placed(outlines)
-        notes = {self._slide_of_notes(page): list(self._texts(page)) for page in pages}
+            drawings = placed_drawings
+        notes = {}
+        for page in pages:  # Those of the master of notes belong to no slide.
+            records = self._records(page.start, page.end, 0)
+            slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
+            notes[slide] = self._outline(page)[0][2]
         slides = []
         for index in range(max(len(outlines), len(drawings))):
             _, slide, texts = outlines[index] if index < len(outlines) else (0, 0, [])
-            texts = texts + (list(self._texts(drawings[index])) if index < len(drawings) else [])
+            texts = texts + (self._outline(drawings[index])[0][2] if index < len(drawings) else [])
             found = notes.get(slide, ()) if slide else ()
             slides.append("\n\n".join([*dict.fromkeys(texts), *(f"Notes: {text}" for text in found)]))
         return slides
-
-    def _placed(self, listed: list[tuple[int, int, list[str]]]) -> list[_Record]:
-        return [self._record_at(self._places[number]) for number, _, _ in listed if number in self._places]
-
-    def _slide_of_notes(self, parent: _Record) -> int:
-        records = self._records(parent.start, parent.end, 0)
-        ids = (self._number(record.start) for record in records if record.kind == _NOTES_FACTS)
-        return next(ids, 0)
 
     def _records(self, start: int, end: int, depth: int) -> Iterator[_Record]:
         """Yield the records, and those inside of containers that are neither slides nor lists."""
@@ -315,25 +305,17 @@ class _SlideReader:
             start = stop
 
     def _outline(self, parent: _Record) -> list[tuple[int, int, list[str]]]:
-        """Return the number of its place, ID and texts of the placeholders of each slide."""
-        slides: list[tuple[int, int, list[str]]] = []
+        """Return the number of its place, ID and texts of each slide; first those of texts outside of slides."""
+        slides: list[tuple[int, int, list[str]]] = [(0, 0, [])]
         kind = -1
         for record in self._records(parent.start, parent.end, 0):
             if record.kind == _LIST_ITEM:
                 slides.append((self._number(record.start), self._number(record.start + _SLIDE_ID_AT), []))
             elif record.kind == _HEADER:
                 kind = self._number(record.start)
-            elif slides and (text := self._text(record, kind)):
+            elif text := self._text(record, kind):
                 slides[-1][2].append(text)
         return slides
-
-    def _texts(self, parent: _Record) -> Iterator[str]:
-        kind = -1
-        for record in self._records(parent.start, parent.end, 0):
-            if record.kind == _HEADER:
-                kind = self._number(record.start)
-            elif text := self._text(record, kind):
-                yield text
 
     def _number(self, at: int) -> int:
         return int(struct.unpack_from("<I", self._stream, at)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from scraper.documents.compound_file import CompoundFile
 from scraper.documents.model import locked_error
@@ -121,7 +122,9 @@ _COPY_AUTHOR = "tc="
 
 def read_sheet_comments(parts: ZipParts) -> dict[str, list[str]]:
     """Return the comments by sheet name, each as one list in Markdown."""
-    names = _read_person_names(parts)
+    roots = (parts.xml_or_none(part) for part in find_related_parts(parts, "xl/workbook.xml", "person"))
+    people = (person for root in roots if root is not None for person in root.iter(THREADED + "person"))
+    names = {str(person.get("id")): str(person.get("displayName", "")) for person in people}
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
         thread_parts = find_related_parts(parts, part, "threadedComment")
@@ -131,12 +134,6 @@ def read_sheet_comments(parts: ZipParts) -> dict[str, list[str]]:
         if lines := [*notes, *threads]:
             found[name] = ["\n".join(["Comments:", "", *lines[:_MAX_COMMENTS]])]
     return found
-
-
-def _read_person_names(parts: ZipParts) -> dict[str, str]:
-    roots = (parts.xml_or_none(part) for part in find_related_parts(parts, "xl/workbook.xml", "person"))
-    people = (person for root in roots if root is not None for person in root.iter(THREADED + "person"))
-    return {str(person.get("id")): str(person.get("displayName", "")) for person in people}
 
 
 def _format_threads(parts: ZipParts, part: str, names: dict[str, str]) -> Iterator[str]:
@@ -153,11 +150,8 @@ def _format_threads(parts: ZipParts, part: str, names: dict[str, str]) -> Iterat
         if thread is not None and text:
             thread.append(f"  - {facts or 'Reply'}: {text}")
         elif thread is None:
-            cell = clean_line(str(comment.get("ref", "")), _MAX_NAME_CHARS)
-            line = f"- {cell} ({facts}): {text}" if facts else f"- {cell}: {text}"
-            threads.setdefault(str(comment.get("id")), []).insert(0, line)
-    for thread in threads.values():
-        yield from thread
+            threads.setdefault(str(comment.get("id")), []).insert(0, _format_comment(comment.get("ref"), facts, text))
+    yield from chain.from_iterable(threads.values())
 
 
 def _format_notes(parts: ZipParts, part: str, *, skip_copies: bool) -> Iterator[str]:
@@ -177,10 +171,8 @@ def _format_notes(parts: ZipParts, part: str, *, skip_copies: bool) -> Iterator[
         text = "" if element is None else text_of(element)
         if text.startswith("[Threaded comment]"):  # Excel's hint for older editions.
             text = text.partition("Comment:\n")[2]
-        text = clean_line(text, _MAX_COMMENT_CHARS)
-        name = f" ({clean_line(author, _MAX_NAME_CHARS)})" if author else ""
-        if text:
-            yield f"- {comment.get('ref', '')}{name}: {text}"
+        if text := clean_line(text, _MAX_COMMENT_CHARS):
+            yield _format_comment(comment.get("ref"), author, text)
 
 
 _FIRST, _BOUND_SHEET, _PASSWORD, _NOTE, _OBJECT, _TEXT, _CONTINUED = 0x0809, 0x85, 0x2F, 0x1C, 0x5D, 0x1B6, 0x3C
@@ -198,7 +190,13 @@ def read_old_comments(data: bytes) -> dict[str, list[str]]:
     texts: dict[tuple[str, int], str] = {}
     found: dict[str, list[tuple[str, str, int]]] = {}
     sheet, number, missing, is_unicode = "", 0, 0, True
-    for at, kind, record in _iter_records(CompoundFile(data)):
+    streams = CompoundFile(data)
+    stream, after = streams.read("Workbook") or streams.read("Book"), 0
+    while after + 4 <= len(stream):
+        at, (kind, length) = after, struct.unpack_from("<HH", stream, after)
+        record, after = stream[at + 4 : at + 4 + length], at + 4 + length
+        if kind != _CONTINUED or not record:
+            record = record.ljust(12, b"\0")
         if kind == _PASSWORD:
             raise locked_error("The spreadsheet")
         if kind == _FIRST:
@@ -222,20 +220,15 @@ def read_old_comments(data: bytes) -> dict[str, list[str]]:
             elif row < 0xFFFF:  # Its text is in the record itself.
                 texts[sheet, -at] = _decode_old(b"\0" + record[6:], size)
                 found.setdefault(sheet, []).append((cell, "", -at))
-    return {
-        name: ["\n".join(["Comments:", "", *(_format_note(*note, texts.get((name, note[2]), "")) for note in notes)])]
-        for name, notes in found.items()
-    }
-
-
-def _iter_records(streams: CompoundFile) -> Iterator[tuple[int, int, bytes]]:
-    """Yield place, type and content of each record; other short contents than texts are filled with zeros."""
-    stream, at = streams.read("Workbook") or streams.read("Book"), 0
-    while at + 4 <= len(stream):
-        kind, size = struct.unpack_from("<HH", stream, at)
-        record = stream[at + 4 : at + 4 + size]
-        yield at, kind, record if kind == _CONTINUED and record else record.ljust(12, b"\0")
-        at += 4 + size
+    lists: dict[str, list[str]] = {}
+    for sheet, notes in found.items():
+        named = ((cell, author, texts.get((sheet, key), "")) for cell, author, key in notes)
+        lines = (
+            _format_comment(cell, author, text.removeprefix(f"{author}:" if author else ""))
+            for cell, author, text in named
+        )
+        lists[sheet] = ["\n".join(["Comments:", "", *lines])]
+    return lists
 
 
 def _decode_old(record: bytes, length: int) -> str:
@@ -244,6 +237,6 @@ def _decode_old(record: bytes, length: int) -> str:
     return record[1 : 1 + length * (1 + is_wide)].decode("utf-16-le" if is_wide else "cp1252", "replace")
 
 
-def _format_note(cell: str, author: str, _: int, text: str) -> str:
-    text = clean_line(text.removeprefix(f"{author}:") if author else text, _MAX_COMMENT_CHARS)
-    return f"- {cell} ({clean_line(author, _MAX_NAME_CHARS)}): {text}" if author else f"- {cell}: {text}"
+def _format_comment(cell: str | None, facts: str, text: str) -> str:
+    name = f" ({clean_line(facts, _MAX_NAME_CHARS)})" if facts else ""
+    return f"- {clean_line(cell or '', _MAX_NAME_CHARS)}{name}: {clean_line(text, _MAX_COMMENT_CHARS)}"

@@ -70,16 +70,19 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     kind = sniff_kind(data)
     parts = ZipParts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     row_counts: dict[str, int] = {}
-    comments: dict[str, list[str]] = {}
     warnings: list[str] = []
-    if parts is None:
-        comments = read_old_comments(data)
-    elif kind is DocumentKind.XLSX:
+    comments = read_old_comments(data) if parts is None else read_sheet_comments(parts)
+    if parts is not None and kind is DocumentKind.XLSX:
         data, row_counts = _limit_workbook(data, parts, warnings)
-    workbook = _open(data)
+    try:
+        with _native_errors():
+            workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    except python_calamine.PasswordError:
+        raise locked_error("The spreadsheet") from None
+    except (python_calamine.CalamineError, ValueError, OSError) as error:
+        raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
     sections: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
-    comments = read_sheet_comments(parts) if parts is not None else comments
     links = read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
     for number, sheet in enumerate(workbook.sheets_metadata[:_MAX_SHEETS], 1):
         name = sheet.name
@@ -91,16 +94,6 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     if len(workbook.sheet_names) > _MAX_SHEETS:
         warnings.append(f"Only the first {_MAX_SHEETS} sheets are shown.")
     return ParsedDocument(kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings))
-
-
-def _open(data: bytes) -> CalamineWorkbook:
-    try:
-        with _native_errors():
-            return CalamineWorkbook.from_filelike(io.BytesIO(data))
-    except python_calamine.PasswordError:
-        raise locked_error("The spreadsheet") from None
-    except (python_calamine.CalamineError, ValueError, OSError) as error:
-        raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
 
 @contextlib.contextmanager
@@ -164,17 +157,12 @@ def _format_value(cell: Any) -> str:
         whole = cell.time() == datetime.time()
         return cell.date().isoformat() if whole else cell.isoformat(sep=" ", timespec="seconds")
     if isinstance(cell, datetime.timedelta):
-        return _format_duration(cell)
+        seconds = round(abs(cell).total_seconds())  # Hours may be more than 24.
+        sign = "-" if cell < datetime.timedelta() and seconds else ""
+        return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if isinstance(cell, (datetime.date, datetime.time)):
         return cell.isoformat()
     return str(cell).strip()
-
-
-def _format_duration(duration: datetime.timedelta) -> str:
-    """Return a duration in hours, which may be more than 24, minutes and seconds."""
-    seconds = round(abs(duration).total_seconds())
-    sign = "-" if duration < datetime.timedelta() and seconds else ""
-    return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[bytes, dict[str, int]]:
@@ -203,7 +191,10 @@ def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[
             warnings.append(
                 f"Sheet {names.get(part, part)[:60]}: {count:,} formulas have no stored value and are shown themselves."
             )
-    return (_rewrite_workbook(parts, written) if row_counts or written != before else data), row_counts
+    if row_counts or written != before:  # Also leave out pictures, drawings and themes.
+        kept = (name for name in parts.names if not _OMITTED.match(name) and not name.endswith("/"))
+        data = write_zip({name: written[name] if name in written else parts.read(name) for name in kept})
+    return data, row_counts
 
 
 def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
@@ -258,8 +249,3 @@ def _used_range(xml: bytes) -> tuple[int, int]:
     cells = _CELL.findall(xml)
     rows = max((int(digits) for _, digits in cells), default=0)
     return rows, max(map(column_number, {name for name, _ in cells}), default=0)
-
-
-def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
-    names = (name for name in parts.names if not _OMITTED.match(name) and not name.endswith("/"))
-    return write_zip({name: sheets[name] if name in sheets else parts.read(name) for name in names})

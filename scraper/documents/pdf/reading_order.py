@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from statistics import fmean
@@ -22,7 +22,7 @@ _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
-_MIN_ROWS = 4
+_MIN_ROWS, _MAX_SKIPPED = 4, 3
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
@@ -34,7 +34,6 @@ _WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
 """Mean words a line in a column of names, and ratio of its lines that are beside one of the next column."""
 _SAME_LINE = 0.2
 """Multiple of the font size."""
-_MAX_SKIPPED = 3
 
 
 def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
@@ -44,7 +43,8 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     rows = group_rows(runs)
     page = (min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1)
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
-    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if _is_fixed_width(runs) else 1))
+    letters, fixed = sum(len(run.text) for run in runs), sum(len(run.text) for run in runs if run.fixed_width)
+    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if 2 * fixed > letters else 1))
     free = [_free_spans(row, page) for row in rows]
     single: list[LayoutRow] = []
     start = 0
@@ -54,9 +54,16 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         return _find_band(rows, free, at, gutter)
 
     while start < len(rows):
-        top = start + _count_rows_above_columns(find_band, len(rows), start)
-        end, cuts = find_band(top)
-        first, end, columns = _split_band(rows, top, end, cuts if depth < _MAX_DEPTH else (), page)
+        top, (end, cuts) = start, find_band(start)
+        for skipped in range(start + 1, min(start + _MAX_SKIPPED + 1, end, len(rows))):
+            # A short title above columns shares chance gaps with their first lines.
+            further, further_cuts = find_band(skipped)
+            if further_cuts and further >= end + _MIN_ROWS:
+                top, end, cuts = skipped, further, further_cuts
+                break
+        first, columns = top, _find_columns(rows[top:end], cuts) if cuts and depth < _MAX_DEPTH else []
+        if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
+            first, end, columns = _find_halves(rows, top, end, cuts[0], page)
         single += rows[start : first if columns else end]
         if columns:
             if single:
@@ -67,20 +74,6 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         start = end
     if single:
         yield single
-
-
-def _split_band(
-    rows: Sequence[LayoutRow], start: int, end: int, cuts: Sequence[Span], page: Span
-) -> tuple[int, int, list[list[TextRun]]]:
-    """Return the first row, the end and the columns of the rows that share free strips; no columns for one flow."""
-    columns = _find_columns(rows[start:end], cuts) if cuts else []
-    if not columns and len(cuts) == 1:
-        return _find_halves(rows, start, end, cuts[0], page)
-    return start, end, columns
-
-
-def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
-    return 2 * sum(len(run.text) for run in runs if run.fixed_width) > sum(len(run.text) for run in runs)
 
 
 def _find_halves(
@@ -114,24 +107,9 @@ def _find_band(
             break
         common, end = shared, end + 1
     band = rows[start:end]
-    return end, [span for span in common if span[1] - span[0] >= gutter and _separates_text(span, band)]
-
-
-def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[Span]]], count: int, start: int) -> int:
-    """Return the number of rows above the columns."""
-    end, _ = find_band(start)
-    for skipped in range(1, _MAX_SKIPPED + 1):
-        if start + skipped >= min(end, count):
-            break
-        further, cuts = find_band(start + skipped)
-        if cuts and further >= end + _MIN_ROWS:
-            return skipped
-    return 0
-
-
-def _separates_text(span: Span, rows: Sequence[LayoutRow]) -> bool:
-    before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
-    return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
+    cuts = [span for span in common if span[1] - span[0] >= gutter]
+    first, last = min(run.x1 for row in band for run in row.runs), max(run.x0 for row in band for run in row.runs)
+    return end, [span for span in cuts if first <= span[0] + 1 and last >= span[1] - 1]
 
 
 def _free_spans(row: LayoutRow, page: Span) -> list[Span]:
@@ -199,14 +177,11 @@ def _full_lines(column: Sequence[LayoutRow]) -> list[LayoutRow]:
 
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
     """Return True if all columns have lines of prose, and most lines are beside no line of the next column."""
-    return all(map(_has_prose, columns)) and all(
-        _stands_alone(one, other) and _stands_alone(other, one) for one, other in pairwise(columns)
-    )
-
-
-def _has_prose(column: Sequence[LayoutRow]) -> bool:
-    prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in _full_lines(column))
-    return prose >= max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column))
+    for column in columns:
+        prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in _full_lines(column))
+        if prose < max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column)):
+            return False
+    return all(_stands_alone(one, other) and _stands_alone(other, one) for one, other in pairwise(columns))
 
 
 def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
 
 from scraper.documents.pdf.blocks import format_code, is_code
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
@@ -63,7 +62,10 @@ class _TagReader:
     def blocks(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
         """Yield the blocks of an element."""
         if node.kind in _HEADINGS:
-            yield from self._heading(node)
+            rows = _rows(self._runs(node))
+            if any(lines := tuple(map(text_of_row, rows))):
+                size = max(row.size for row in rows)
+                yield LayoutBlock(BlockKind.HEADING, lines, size=size, level=_HEADINGS[node.kind])
         elif node.kind == "Table":
             yield from self._table(node)
         elif node.kind == "L":
@@ -75,15 +77,9 @@ class _TagReader:
             for child in node.children:
                 yield from self.blocks(child, depth)
 
-    def _heading(self, node: TagNode) -> Iterator[LayoutBlock]:
-        rows = _rows(self._runs(node))
-        lines = tuple(map(text_of_row, rows))
-        if any(lines):
-            yield LayoutBlock(BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind])
-
     def _texts(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
         """Yield a paragraph, and the blocks nested in it against the rules."""
-        inner = [child for child in node.children if _is_block(child)]
+        inner = [child for child in node.children if child.kind in ("Table", "L", "P", "Code", *_HEADINGS)]
         yield from self._paragraph(self._runs(node, without=inner), code=node.kind == "Code")
         for child in inner:
             yield from self.blocks(child, depth)
@@ -134,17 +130,14 @@ class _TagReader:
         for child in node.children:
             if child.kind == "Caption":
                 yield from self._texts(child, 0)
-        rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
+        rows = []
+        for row in _table_rows(node):
+            cells = [cell for cell in row.children if cell.kind in ("TD", "TH")]
+            rows.append([(join_lines(map(text_of_row, _rows(self._runs(cell)))), cell) for cell in cells])
         yield from self._direct_text(node)
         grid = _fill_spans(rows)
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
-
-    def _cell(self, node: TagNode) -> TaggedCell:
-        rows = _rows(self._runs(node))
-        x0 = min((row.x0 for row in rows), default=None)
-        text = join_lines(map(text_of_row, rows))
-        return TaggedCell(text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None))
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
         """Return the runs of an element in drawing order."""
@@ -213,61 +206,20 @@ def _table_rows(node: TagNode) -> Iterator[TagNode]:
             yield from _table_rows(child)
 
 
-def _is_block(node: TagNode) -> bool:
-    return node.kind in ("Table", "L", "P", "Code") or node.kind in _HEADINGS
-
-
-class TaggedCell(NamedTuple):
-    """One cell and the horizontal range of its text; None if it has no text."""
-
-    text: str
-    column_span: int
-    row_span: int
-    x0: float | None
-    x1: float | None
-
-
-def _fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
+def _fill_spans(rows: Sequence[Sequence[tuple[str, TagNode]]]) -> list[list[str]]:
     """Return the texts by row and column; a spanning cell's text is in its first position."""
-    width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
-    ranges = _column_ranges(rows, width)
     grid: list[list[str]] = []
     covered: set[tuple[int, int]] = set()
     for number, row in enumerate(rows[:_MAX_ROWS]):
         line: list[str] = []
-        missing = width - sum(cell.column_span for cell in row) - sum((number, x) in covered for x in range(width))
-        for cell in row:
+        for text, cell in row:
             while (number, len(line)) in covered:
                 line.append("")
-            while missing > 0 and cell.x0 is not None and _is_further_right(cell, len(line), ranges):
-                line.append("")
-                missing -= 1
             covered |= {
                 (number + down, len(line) + right)
                 for down in range(1, min(cell.row_span, len(rows) - number))
                 for right in range(cell.column_span)
             }
-            line += [cell.text, *[""] * (cell.column_span - 1)]
+            line += [text, *[""] * (cell.column_span - 1)]
         grid.append(line[:_MAX_COLUMNS])
     return grid
-
-
-def _column_ranges(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
-    ranges: list[tuple[float, float] | None] = [None] * width
-    for row in rows:
-        if len(row) != width:
-            continue
-        for index, cell in enumerate(row):
-            if cell.x0 is not None and cell.x1 is not None:
-                known = ranges[index] or (cell.x0, cell.x1)
-                ranges[index] = (min(known[0], cell.x0), max(known[1], cell.x1))
-    return ranges
-
-
-def _is_further_right(cell: TaggedCell, column: int, ranges: Sequence[tuple[float, float] | None]) -> bool:
-    """Return True if a cell's text begins right of this column, below a later one."""
-    if column + 1 >= len(ranges) or cell.x0 is None:
-        return False
-    here, later = ranges[column], ranges[column + 1 :]
-    beyond = here is None or cell.x0 >= here[1]
-    return beyond and any(span is not None and cell.x0 >= span[0] - 2 for span in later)
