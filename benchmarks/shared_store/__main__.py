@@ -32,7 +32,7 @@ from benchmarks.shared_store.table import (
     make_entry,
     open_store,
 )
-from scraper.store.postgres import schema
+from scraper.store.postgres import database as schema
 from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageStore
 from scraper.store.sqlite.pages import SqlitePageStore

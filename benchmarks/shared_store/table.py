@@ -20,7 +20,7 @@ from benchmarks.common.corpora import cache_folder
 from benchmarks.common.synthetic_texts import SyntheticTexts
 from scraper.model import Document, Reading
 from scraper.store.postgres import page_queries, schema
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry

@@ -241,7 +241,7 @@ def clear(yes: bool, as_json: bool, **flags: Any) -> int:
 def _location(settings: Settings) -> str:
     if settings.database_url is None:
         return str(settings.data_dir)
-    from scraper.store.postgres.schema import DatabaseAddress
+    from scraper.store.postgres.database import DatabaseAddress
 
     return str(DatabaseAddress.parse(settings.database_url))
 

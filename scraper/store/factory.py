@@ -14,7 +14,7 @@ from scraper.store.search_cache import SearchCache, SqliteSearchCache
 from scraper.store.sqlite.pages import SqlitePageStore
 
 if TYPE_CHECKING:
-    from scraper.store.postgres.connection_pool import PostgresPool
+    from scraper.store.postgres.database import PostgresPool
 
 MB = 1_000_000
 _CHECK_LIMIT_S = 12.0
@@ -68,7 +68,7 @@ def open_store(settings: Settings) -> Store:
 
 def _open_database(settings: Settings, url: str) -> Store:
     try:
-        from scraper.store.postgres.connection_pool import PostgresPool
+        from scraper.store.postgres.database import PostgresPool
         from scraper.store.postgres.stores import (
             PostgresIndexStore,
             PostgresPageStore,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.store.tokenization import has_words, is_unspaced, to_query_text
@@ -43,25 +43,11 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
-    """All parts match."""
+class Combined:
+    """All parts match (`AND`), at least one (`OR`), or the first and none of the others (`NOT`)."""
 
+    operator: str
     parts: tuple[QueryNode, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """At least one part matches."""
-
-    parts: tuple[QueryNode, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Excluding:
-    """`included` matches and `excluded` does not."""
-
-    included: QueryNode
-    excluded: QueryNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +58,13 @@ class InColumns:
     inner: QueryNode
 
 
-QueryNode = PhraseSequence | Near | AllOf | AnyOf | Excluding | InColumns
+QueryNode = PhraseSequence | Near | Combined | InColumns
 
 
-def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[QueryNode | None]) -> QueryNode | None:
+def _join_nodes(operator: str, parts: list[QueryNode | None]) -> QueryNode | None:
     """Return a node of the parts that are not None, the only such part, or None."""
     present = tuple(part for part in parts if part is not None)
-    if len(present) < 2:
-        return present[0] if present else None
-    return kind(present)
+    return Combined(operator, present) if len(present) > 1 else next(iter(present), None)
 
 
 def iter_phrases(node: QueryNode | None, *, with_excluded: bool = True) -> Iterator[PhraseSequence]:
@@ -90,18 +74,14 @@ def iter_phrases(node: QueryNode | None, *, with_excluded: bool = True) -> Itera
             yield PhraseSequence(node.terms)
         case Near():
             yield from (PhraseSequence((term,)) for term in node.terms)
-        case AllOf() | AnyOf():
-            for part in node.parts:
+        case Combined():
+            for part in node.parts if with_excluded or node.operator != "NOT" else node.parts[:1]:
                 yield from iter_phrases(part, with_excluded=with_excluded)
-        case Excluding():
-            yield from iter_phrases(node.included, with_excluded=with_excluded)
-            if with_excluded:
-                yield from iter_phrases(node.excluded)
         case InColumns():
             yield from iter_phrases(node.inner, with_excluded=with_excluded)
 
 
-def make_expression(node: QueryNode | None) -> str:
+def _make_expression(node: QueryNode | None) -> str:
     """Return the query as an expression for FTS5's MATCH; empty if it has no words."""
     match node:
         case None:
@@ -110,16 +90,12 @@ def make_expression(node: QueryNode | None) -> str:
             return f"{'^ ' if node.first else ''}{' + '.join(_quote_term(term) for term in node.terms)}"
         case Near():
             return f"NEAR({' '.join(_quote_term(term) for term in node.terms)}, {node.distance})"
-        case AllOf():
-            return f"({' AND '.join(make_expression(part) for part in node.parts)})"
-        case AnyOf():
-            return f"({' OR '.join(make_expression(part) for part in node.parts)})"
-        case Excluding():
-            return f"({make_expression(node.included)} NOT {make_expression(node.excluded)})"
+        case Combined():
+            return f"({f' {node.operator} '.join(_make_expression(part) for part in node.parts)})"
         case InColumns():
             # FTS5 cannot name an empty set of columns; excluding every column has the same effect.
             names = f"{{{' '.join(sorted(node.columns or COLUMN_NAMES))}}}"
-            return f"{'' if node.columns else '- '}{names} : ({make_expression(node.inner)})"
+            return f"{'' if node.columns else '- '}{names} : ({_make_expression(node.inner)})"
 
 
 def _quote_term(term: QueryTerm) -> str:
@@ -181,10 +157,8 @@ _NEAR_WORDS = 10
 _NEAR_LIMIT = 1_000
 """Largest distance of NEAR, in words."""
 
-_OPERATORS = frozenset({"AND", "OR", "NOT"})
-_COMMA = re.compile("(,)")
-_PLAIN = re.compile(r"[\w\u0080-\U0010ffff]+\*?")
-"""A word that FTS5 accepts without quotes."""
+_OPERATORS = ("OR", "AND", "NOT")
+"""Operators; those that bind more strongly are last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,12 +226,12 @@ def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
     terms = [QueryTerm(text) for text in texts if has_words(text)][:_WORDS_LIMIT]
     split = [_split_runs(term) for term in terms]
     pairs = [pair for _, some in split for pair in some]
-    return _make_query(join_nodes(AllOf, [node for node, _ in split]), [*terms, *pairs], note)
+    return _make_query(_join_nodes("AND", [node for node, _ in split]), [*terms, *pairs], note)
 
 
 def _make_query(tree: QueryNode | None, terms: list[QueryTerm], note: str) -> CacheQuery:
     return CacheQuery(
-        make_expression(tree), tuple(terms), tuple(make_expression(phrase) for phrase in iter_phrases(tree)), note, tree
+        _make_expression(tree), tuple(terms), tuple(map(_make_expression, iter_phrases(tree))), note, tree
     )
 
 
@@ -276,8 +250,8 @@ def _split_runs(term: QueryTerm) -> tuple[QueryNode | None, list[QueryTerm]]:
         ends = range(2, min(len(piece), _PAIRS_LIMIT) + 1) if is_unspaced(piece[0]) else ()
         pairs = [QueryTerm(piece[end - 2 : end]) for end in ends]
         found += (pair for pair in pairs if pair.text.isalnum())
-        nodes.append(join_nodes(AnyOf, [PhraseSequence((one,)) for one in pairs or [QueryTerm(piece)]]))
-    return join_nodes(AllOf, nodes), found
+        nodes.append(_join_nodes("OR", [PhraseSequence((one,)) for one in pairs or [QueryTerm(piece)]]))
+    return _join_nodes("AND", nodes), found
 
 
 class _Parser:
@@ -298,27 +272,23 @@ class _Parser:
         """Return the syntax tree, or None for a query without words."""
         if not self._tokens:
             return None
-        tree = self._parse_or()
+        tree = self._parse_chain()
         if self._at < len(self._tokens):
             raise _QuerySyntaxError
         return tree
 
-    def _parse_or(self) -> QueryNode | None:
-        return join_nodes(AnyOf, self._chain("OR", self._parse_and))
-
-    def _parse_and(self) -> QueryNode | None:
-        return join_nodes(AllOf, self._chain("AND", self._parse_not))
-
-    def _parse_not(self) -> QueryNode | None:
-        included = self._parse_implicit_and()
-        while self._is_word("NOT"):
+    def _parse_chain(self, level: int = 0) -> QueryNode | None:
+        """Parse what one operator joins, or words without an operator below the last level."""
+        if level == len(_OPERATORS):
+            return self._parse_implicit_and()
+        operator, was_excluding = _OPERATORS[level], self._is_excluding
+        parts = [self._parse_chain(level + 1)]
+        while self._is_word(operator):
             self._at += 1
-            before, self._is_excluding = self._is_excluding, True
-            excluded = self._parse_implicit_and()
-            self._is_excluding = before
-            if included is not None and excluded is not None:
-                included = Excluding(included, excluded)
-        return included
+            self._is_excluding = was_excluding or operator == "NOT"
+            parts.append(self._parse_chain(level + 1))
+            self._is_excluding = was_excluding
+        return None if operator == "NOT" and parts[0] is None else _join_nodes(operator, parts)
 
     def _parse_implicit_and(self) -> QueryNode | None:
         brackets = self._is_bracket_next()
@@ -327,14 +297,7 @@ class _Parser:
             brackets = brackets or self._is_bracket_next()
             self.has_implicit_and = self.has_implicit_and or brackets
             parts.append(self._parse_operand())
-        return join_nodes(AllOf, parts)
-
-    def _chain(self, operator: str, part: Callable[[], QueryNode | None]) -> list[QueryNode | None]:
-        parts = [part()]
-        while self._is_word(operator):
-            self._at += 1
-            parts.append(part())
-        return parts
+        return _join_nodes("AND", parts)
 
     def _parse_operand(self) -> QueryNode | None:
         if self._at >= len(self._tokens) or self._is(")") or self._is_operator():
@@ -346,7 +309,7 @@ class _Parser:
         if token.kind == "columns":
             if self._is("columns"):
                 raise _QuerySyntaxError
-            names = frozenset(name.lower() for name in re.findall(_COLUMN, token.text, re.IGNORECASE))
+            names = frozenset(name for name in COLUMN_NAMES if name in token.text.lower())
             columns = COLUMN_NAMES - names if token.text.startswith("-") else names
             inner = self._parse_operand()
             return InColumns(columns, inner) if inner is not None else None
@@ -358,7 +321,7 @@ class _Parser:
         self._depth += 1
         if self._depth > _DEPTH_LIMIT:
             raise _QuerySyntaxError
-        inner = self._parse_or()
+        inner = self._parse_chain()
         if not self._is(")"):
             raise _QuerySyntaxError
         self._at += 1
@@ -372,10 +335,10 @@ class _Parser:
             token = self._take_text()
         elif first:
             token = QueryToken("word", token.text[1:])
-        terms = [self._read_star(token)]
+        terms = [self._read_term(token)]
         while self._is_word("+"):
             self._at += 1
-            terms.append(self._read_star(self._take_text()))
+            terms.append(self._read_term(self._take_text()))
         self.has_wordless = self.has_wordless or not all(has_words(term.text) for term in terms)
         parts = [self._limit_prefix(term) for term in terms if has_words(term.text)]
         if not parts:
@@ -389,12 +352,19 @@ class _Parser:
             return node
         return PhraseSequence(tuple(parts), first)
 
-    def _read_star(self, token: QueryToken) -> QueryTerm:
-        term = self._make_term(token)
-        if not self._is_word("*") or term.prefix:
-            return term
-        self._at += 1
-        return QueryTerm(term.text, prefix=True)
+    def _read_term(self, token: QueryToken) -> QueryTerm:
+        """Return the term of a token and of a star that follows it."""
+        text, is_prefix = token.text, token.prefix
+        if token.kind == "word":
+            text, is_prefix = text.rstrip("*"), text.endswith("*")
+            # FTS5 accepts other words only in quotes.
+            is_plain = all(one.isalnum() or one == "_" or not one.isascii() for one in token.text.removesuffix("*"))
+            if not is_plain and has_words(text):
+                self.quoted_words.append(text)
+        if not is_prefix and self._is_word("*"):
+            self._at += 1
+            is_prefix = True
+        return QueryTerm(text, is_prefix)
 
     def _limit_prefix(self, term: QueryTerm) -> QueryTerm:
         """Return the term, without its star if too many words would match."""
@@ -415,29 +385,31 @@ class _Parser:
         self._at += 1
         return token
 
-    def _make_term(self, token: QueryToken) -> QueryTerm:
-        if token.kind == "phrase":
-            return QueryTerm(token.text, token.prefix)
-        if not _PLAIN.fullmatch(token.text) and has_words(token.text):
-            self.quoted_words.append(token.text.rstrip("*"))
-        return QueryTerm(token.text.rstrip("*"), token.text.endswith("*"))
-
     def _parse_near(self) -> QueryNode | None:
-        terms, distance = _split_near(self._take_brackets())
+        terms: list[QueryTerm] = []
+        distance: str | None = None
+        self._at += 1
+        while not self._is(")"):
+            if self._at >= len(self._tokens) or self._is("("):
+                raise _QuerySyntaxError
+            token = self._tokens[self._at]
+            self._at += 1
+            if distance is not None:
+                distance += token.text
+                continue
+            text, comma, after = (token.text, "", "") if token.kind == "phrase" else token.text.partition(",")
+            distance = after if comma else None
+            if has_words(text):
+                terms.append(QueryTerm(text.rstrip("*"), token.prefix or text.endswith("*")))
+        self._at += 1
+        if distance is not None and not distance.isdecimal():
+            raise _QuerySyntaxError
         if not terms:
             return None
         if not self._is_excluding:
             self.terms += terms
-        return Near(tuple(self._limit_prefix(term) for term in terms), distance)
-
-    def _take_brackets(self) -> list[QueryToken]:
-        opened = self._at
-        while not self._is(")"):
-            self._at += 1
-            if self._at >= len(self._tokens) or self._is("("):
-                raise _QuerySyntaxError
-        self._at += 1
-        return self._tokens[opened + 1 : self._at - 1]
+        words = _NEAR_WORDS if distance is None else min(int(distance[:4]), _NEAR_LIMIT)
+        return Near(tuple(self._limit_prefix(term) for term in terms), words)
 
     def _is(self, kind: str) -> bool:
         return self._at < len(self._tokens) and self._tokens[self._at].kind == kind
@@ -452,21 +424,3 @@ class _Parser:
 
     def _is_operator(self) -> bool:
         return self._is("word") and self._tokens[self._at].text in _OPERATORS
-
-
-def _split_near(tokens: list[QueryToken]) -> tuple[list[QueryTerm], int]:
-    """Return the terms and the distance of the contents of NEAR."""
-    terms: list[QueryTerm] = []
-    after_comma: list[str] | None = None
-    for token in tokens:
-        for part in [token.text] if token.kind == "phrase" else _COMMA.split(token.text):
-            if part == "," and after_comma is None:
-                after_comma = []
-            elif after_comma is not None:
-                after_comma.append(part)
-            elif has_words(part):
-                terms.append(QueryTerm(part.rstrip("*"), token.prefix or part.endswith("*")))
-    distance = "".join(after_comma or [])
-    if after_comma is not None and not distance.isdecimal():
-        raise _QuerySyntaxError
-    return terms, min(int(distance[:4]), _NEAR_LIMIT) if distance else _NEAR_WORDS

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -50,10 +51,11 @@ _ENTRY_OVERHEAD = 8
 
 
 class LexemeTokenizer:
-    """SQLite's tokenizer without a database; used by one thread."""
+    """SQLite's tokenizer without a database, and the only thread that uses it."""
 
     def __init__(self) -> None:
         """Create the tokenizer in a connection of its own."""
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="pages-words")
         self._connection = apsw.Connection(":memory:")
         head, quoted_option, _ = TOKENIZER.split("'")
         name, *options = head.split()
@@ -73,14 +75,8 @@ class LexemeTokenizer:
     def find_matching(self, documents: Mapping[Key, Document], expression: str) -> set[Key]:
         """Return the keys of the documents whose texts match an expression of FTS5."""
         keys = list(documents)
-        rows = [
-            (
-                row,
-                to_index_text(make_storable(documents[key].title or "")),
-                to_index_text(searchable_text(documents[key])),
-            )
-            for row, key in enumerate(keys)
-        ]
+        texts = ((make_storable(one.title or ""), searchable_text(one)) for one in documents.values())
+        rows = [(row, to_index_text(title), to_index_text(text)) for row, (title, text) in enumerate(texts)]
         self._connection.execute("DELETE FROM checked")
         self._connection.executemany("INSERT INTO checked (rowid, title, text) VALUES (?, ?, ?)", rows)
         try:
@@ -107,13 +103,8 @@ class Lexemes:
 def make_lexemes(title: list[str], text: list[str]) -> Lexemes:
     """Return the lexemes of a page from the words of its title and text."""
     positions: dict[str, list[int]] = {TITLE_PREFIX + COLUMN_START: [1], COLUMN_START: [1]}
-    counts: dict[str, int] = {}
     for position, word in enumerate(text, 2):
-        known = positions.get(word)
-        if known is None:
-            positions[word] = [position]
-        else:
-            known.append(position)
+        positions.setdefault(word, []).append(position)
     counts = {word: len(found) for word, found in positions.items()}
     for position, word in enumerate(title, 2):
         positions.setdefault(TITLE_PREFIX + word, []).append(position)

@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 
 from scraper.model import CachedPageSummary
+from scraper.store.postgres.database import Connection
 from scraper.store.postgres.lexemes import (
     LONG_MARK,
     Lexemes,
@@ -22,7 +23,6 @@ from scraper.store.postgres.lexemes import (
     make_vector,
     make_window_marks,
 )
-from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import compress_reading, decompress_reading, load_entry, make_storable, searchable_text
 from scraper.store.sqlite import page_queries as sqlite_rows
@@ -60,7 +60,7 @@ class PostgresPageRow:
 
     owner: Owner
     place: bytes
-    """Digest of scope, key and method, from `_digest_place`."""
+    """Digest of scope, key and method."""
     fields: tuple[Any, ...]
     """Columns from `profile` on."""
     retrieved_at: float
@@ -78,23 +78,19 @@ def make_row(entry: PageEntry, lexer: LexemeTokenizer, limit_bytes: int) -> Post
     texts = (scope.profile, scope.language, entry.key, reading.url, title)
     return PostgresPageRow(
         (scope.principal, json.dumps(sorted(entry.allowances))),
-        _digest_place(scope, entry.key, reading.method),
+        _digest(scope.principal, scope.profile, scope.language, entry.key, reading.method),
         (*map(make_storable, texts), data),
         reading.retrieved_at.timestamp(),
         words,
     )
 
 
-def _digest_place(scope: CacheScope, key: str, method: str) -> bytes:
-    """Return a digest that identifies a page, since URLs can be longer than an index allows.
+def _digest(*parts: str) -> bytes:
+    """Return a digest that identifies a page or an owner, since URLs can be longer than an index allows.
 
     Raises:
         UnicodeEncodeError: A text contains half a surrogate pair.
     """
-    return _digest((scope.principal, scope.profile, scope.language, key, method))
-
-
-def _digest(parts: Iterable[str]) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
 
@@ -106,22 +102,16 @@ async def allocate_numbers(connection: Connection, count: int) -> list[int]:
 
 async def find_owner_ids(connection: Connection, owners: Iterable[Owner]) -> dict[Owner, int]:
     """Return the ids of owners; insert those that are new."""
-    by_digest = {_digest(owner): owner for owner in sorted(set(owners))}
-    known = await _fetch_owner_ids(connection, list(by_digest))
-    if len(known) < len(by_digest):
-        new = [
-            (digest, make_storable(owner[0]), owner[1]) for digest, owner in by_digest.items() if digest not in known
-        ]
+    by_digest = {_digest(*owner): owner for owner in sorted(set(owners))}
+    while True:
+        rows = await connection.fetch("SELECT id, digest FROM owners WHERE digest = ANY($1)", list(by_digest))
+        known = {row["digest"]: row["id"] for row in rows}
+        new = [(digest, make_storable(one), two) for digest, (one, two) in by_digest.items() if digest not in known]
+        if not new:
+            return {owner: known[digest] for digest, owner in by_digest.items()}
         await connection.executemany(
             "INSERT INTO owners (digest, principal, allowances) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", new
         )
-        known = await _fetch_owner_ids(connection, list(by_digest))
-    return {owner: known[digest] for digest, owner in by_digest.items()}
-
-
-async def _fetch_owner_ids(connection: Connection, digests: list[bytes]) -> dict[bytes, int]:
-    rows = await connection.fetch("SELECT id, digest FROM owners WHERE digest = ANY($1)", digests)
-    return {row["digest"]: row["id"] for row in rows}
 
 
 def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -156,7 +146,7 @@ async def get(
 ) -> tuple[PageEntry, int | None] | None:
     """Return the newest page that fits, and its number if its time of last use should be updated."""
     try:
-        places = [_digest_place(scope, key, method) for method in methods]
+        places = [_digest(scope.principal, scope.profile, scope.language, key, method) for method in methods]
     except UnicodeEncodeError:
         return None
     now = time.time()

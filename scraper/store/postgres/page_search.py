@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ import asyncpg
 
 from scraper.model import PageHit, PageHits
 from scraper.store.postgres import page_queries
+from scraper.store.postgres.database import Connection
 from scraper.store.postgres.lexemes import (
     COLUMN_START,
     COUNTED_WORDS,
@@ -28,13 +28,10 @@ from scraper.store.postgres.lexemes import (
     make_windows,
     newest_window,
 )
-from scraper.store.postgres.schema import Connection
 from scraper.store.query import (
     COLUMN_NAMES,
-    AllOf,
-    AnyOf,
     CacheQuery,
-    Excluding,
+    Combined,
     InColumns,
     Near,
     PhraseSequence,
@@ -79,7 +76,7 @@ def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> TsQuery:
     ranked = dict.fromkeys(
         word.text
         for phrase in iter_phrases(query.tree, with_excluded=False)
-        for word in split_phrase(phrase, lexer)
+        for word in _split_phrase(phrase.terms, lexer)
         if not word.prefix
     )
     # Quoted words may look like NEAR; checking their pages is only slower.
@@ -91,9 +88,8 @@ def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> TsQuery:
     )
 
 
-def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: LexemeTokenizer) -> list[QueryTerm]:
+def _split_phrase(terms: Sequence[QueryTerm], lexer: LexemeTokenizer) -> list[QueryTerm]:
     """Return the words of a phrase as the index holds them."""
-    terms = phrase.terms if isinstance(phrase, PhraseSequence) else (phrase,)
     found: list[QueryTerm] = []
     for term in terms:
         text, is_prefix = to_query_text(term.text.replace('"', " "))
@@ -103,9 +99,10 @@ def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: LexemeTokenizer) -> 
     return found
 
 
-def make_word_condition(word: QueryTerm, columns: frozenset[str] = COLUMN_NAMES) -> list[str]:
-    """Return a condition for pages that contain a word in a column, or none without columns."""
-    return _join("|", [_format_lexeme(word, prefix) for prefix in _column_prefixes(columns)])
+def _match_words(words: list[QueryTerm], columns: frozenset[str] = COLUMN_NAMES) -> list[str]:
+    """Return a condition for each word that a page must contain in a column, or none without columns."""
+    prefixes = _column_prefixes(columns)
+    return [part for word in words for part in _join("|", [_format_lexeme(word, prefix) for prefix in prefixes])]
 
 
 class _Writer:
@@ -126,38 +123,33 @@ class _Writer:
                 return self._write_phrase(node, columns, is_broad)
             case Near():
                 return self._write_near(node, columns, is_broad)
-            case AllOf():
-                parts = [self.write(part, columns, is_broad=is_broad) for part in node.parts]
-                return [condition for part in parts for condition in part] if all(parts) else []
-            case AnyOf():
-                parts = [self.write(part, columns, is_broad=is_broad) for part in node.parts]
-                return _join("|", [condition for part in parts for condition in _join("&", part)])
             case InColumns():
                 return self.write(node.inner, columns & node.columns, is_broad=is_broad)
-            case Excluding():
-                included = self.write(node.included, columns, is_broad=is_broad)
-                excluded = _join("&", self.write(node.excluded, columns, is_broad=not is_broad))
-                if not included or not excluded:
-                    return included
-                return [*included, f"({_join('&', included)[0]} & !{excluded[0]})"]
+            case Combined("NOT", (first, *others)):
+                included = self.write(first, columns, is_broad=is_broad)
+                excluded = [_join("&", self.write(part, columns, is_broad=not is_broad)) for part in others]
+                return included + [f"({_join('&', included)[0]} & !{one[0]})" for one in excluded if included and one]
+            case Combined("OR"):
+                parts = [self.write(part, columns, is_broad=is_broad) for part in node.parts]
+                return _join("|", [condition for part in parts for condition in _join("&", part)])
+            case Combined():
+                parts = [self.write(part, columns, is_broad=is_broad) for part in node.parts]
+                return [condition for part in parts for condition in part] if all(parts) else []
 
     def _write_near(self, near: Near, columns: frozenset[str], is_broad: bool) -> list[str]:
-        phrases = [words for term in near.terms if (words := split_phrase(term, self._lexer))]
+        phrases = [words for term in near.terms if (words := _split_phrase([term], self._lexer))]
         if len(phrases) < 2:
             return self._write_phrase(PhraseSequence(near.terms), columns, is_broad)
-        return [part for words in phrases for part in self._write_words(words, columns)] if is_broad else []
+        return [part for words in phrases for part in _match_words(words, columns)] if is_broad else []
 
     def _write_phrase(self, phrase: PhraseSequence, columns: frozenset[str], is_broad: bool) -> list[str]:
-        words = split_phrase(phrase, self._lexer)
+        words = _split_phrase(phrase.terms, self._lexer)
         if len(words) < 2 and not phrase.first:
-            return self._write_words(words, columns)
+            return _match_words(words, columns)
         if not self._with_positions:
-            return self._write_words(words, columns) if is_broad else []
+            return _match_words(words, columns) if is_broad else []
         places = [_join_positions(words, prefix, phrase.first, is_broad) for prefix in _column_prefixes(columns)]
         return _join("|", places) if words else []
-
-    def _write_words(self, words: list[QueryTerm], columns: frozenset[str]) -> list[str]:
-        return [condition for word in words for condition in make_word_condition(word, columns)]
 
 
 def _join_positions(words: list[QueryTerm], prefix: str, first: bool, is_broad: bool) -> str:
@@ -199,14 +191,6 @@ _READ_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class PageSearchSession:
-    """Thread that processes texts, with its tokenizer."""
-
-    thread: Executor
-    lexer: LexemeTokenizer
-
-
-@dataclass(frozen=True, slots=True)
 class RankedPage:
     """Number and score of a page that matches."""
 
@@ -216,18 +200,12 @@ class RankedPage:
 
 
 async def search_pages(
-    connection: Connection,
-    *,
-    query: str,
-    principal: str,
-    allowed: frozenset[str],
-    limit: int,
-    session: PageSearchSession,
+    connection: Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int, lexer: LexemeTokenizer
 ) -> PageHits:
     """Return the pages of one principal that match a query, best first, each URL once."""
     loop = asyncio.get_running_loop()
     parsed = parse_query(query)
-    tsquery = await loop.run_in_executor(session.thread, make_tsquery, parsed, session.lexer)
+    tsquery = await loop.run_in_executor(lexer.thread, make_tsquery, parsed, lexer)
     owners = await page_queries.list_valid_owners(connection, principal, allowed)
     ranked = await rank_newest(connection, tsquery, owners) if tsquery.words and owners else []
     found: dict[str, PageHit] = {}
@@ -242,7 +220,7 @@ async def search_pages(
         )
         rows_by_id = {row["id"]: row for row in rows}
         hits = await loop.run_in_executor(
-            session.thread, _make_hits, batch, rows_by_id, frozenset(found), parsed, tsquery, session.lexer
+            lexer.thread, _make_hits, batch, rows_by_id, frozenset(found), parsed, tsquery, lexer
         )
         for hit in hits:
             found.setdefault(hit.url, hit)
@@ -341,7 +319,7 @@ async def _fetch_weights(connection: Connection, words: Sequence[str], newest: i
     condition = statement.match(window)
     # One count per word: the database would not know the length of a list and would plan each time again.
     counts = [
-        f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE {statement.match(*make_word_condition(QueryTerm(word)))} "
+        f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE {statement.match(*_match_words([QueryTerm(word)]))} "
         f"AND {condition} LIMIT {limit}) counted)"
         for word in words
     ]

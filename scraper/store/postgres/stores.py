@@ -10,10 +10,8 @@ import contextlib
 import functools
 import hashlib
 import logging
-import math
-import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from typing import Any
 
 import asyncpg
@@ -23,10 +21,9 @@ from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.index_documents import UNAVAILABLE_MESSAGE, IndexStore
 from scraper.store.index_model import IndexFaultError
 from scraper.store.postgres import page_queries
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import Connection, PostgresPool, PostgresUnavailableError, is_value_error
 from scraper.store.postgres.lexemes import LexemeTokenizer
-from scraper.store.postgres.page_search import PageSearchSession, search_pages
-from scraper.store.postgres.schema import Connection, PostgresUnavailableError, is_value_error
+from scraper.store.postgres.page_search import search_pages
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
 from scraper.store.search_cache import SearchCache, SqlStatement
@@ -38,10 +35,6 @@ _BATCH = 32
 _WRITE_LIMIT_S = 30.0
 TOUCH_EVERY_S = 5.0
 """Seconds during which uses of pages are collected before their times are written."""
-_COUNT_AGAIN_S = 30.0
-"""Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
-LARGE = 20_000
-"""Pages from which counts are reused for `_COUNT_AGAIN_S`."""
 _PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted to make room."""
 CHECKED_PAGES = 1_000
@@ -54,11 +47,10 @@ class PostgresPageStore(WriteBehindPageStore):
     def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
         """Open the store; if all rows exceed `limit_bytes`, the least recently used pages are deleted."""
         # Two threads, so that no search waits until the texts of a batch are split into words.
-        self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), LexemeTokenizer())
-        self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), LexemeTokenizer())
+        self._writing, self._reading = LexemeTokenizer(), LexemeTokenizer()
         queries = PageQueries(
             page_queries.get,
-            functools.partial(search_pages, session=self._reading),
+            functools.partial(search_pages, lexer=self._reading),
             page_queries.list_recent,
             page_queries.find_page,
             page_queries.list_entries,
@@ -70,11 +62,10 @@ class PostgresPageStore(WriteBehindPageStore):
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
-        self._sizes: tuple[int, int] = (0, 0)
-        self._counted_at = -math.inf
+        self._counted_bytes = 0
         self._bytes_since_count = 0
         """Bytes written by this server since the cache was counted."""
-        self._pages_since_count = 0
+        self._pages_since_count = CHECKED_PAGES
 
     async def close(self) -> None:
         """Write the queued pages; the connections are closed by the owner of the pool."""
@@ -83,21 +74,19 @@ class PostgresPageStore(WriteBehindPageStore):
             self._touching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._touching
-        for session in (self._writing, self._reading):
-            session.thread.shutdown(wait=False, cancel_futures=True)
+        for lexer in (self._writing, self._reading):
+            lexer.thread.shutdown(wait=False, cancel_futures=True)
 
     @property
     def _problem(self) -> str | None:
         return self._server.problem
 
     async def _clear(self) -> int | None:
-        self._counted_at = -math.inf
+        self._pages_since_count = CHECKED_PAGES
         count: int | None = await self._read(page_queries.clear, base_page_store.LONG_LIMIT_S)
         return count
 
     async def _fetch_sizes(self) -> tuple[int, int] | None:
-        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < _COUNT_AGAIN_S:
-            return self._sizes if self._server.problem is None else None
         sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
         return sizes
 
@@ -123,7 +112,7 @@ class PostgresPageStore(WriteBehindPageStore):
         loop = asyncio.get_running_loop()
         # The later of two readings of a page remains.
         entries = {base_page_store.entry_key(entry): entry for entry in batch}
-        make_row = functools.partial(page_queries.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
+        make_row = functools.partial(page_queries.make_row, lexer=self._writing, limit_bytes=self._limit_bytes)
         pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
         written = await self._write_pages(pages)
         self._failed += len(entries) - written
@@ -161,15 +150,14 @@ class PostgresPageStore(WriteBehindPageStore):
         self._pages_since_count += len(rows)
 
     async def _count(self, connection: Connection) -> tuple[int, int]:
-        self._sizes = await page_queries.sizes(connection)
-        self._counted_at = time.monotonic()
+        pages, self._counted_bytes = await page_queries.sizes(connection)
         self._bytes_since_count = self._pages_since_count = 0
-        return self._sizes
+        return pages, self._counted_bytes
 
     async def _prune(self) -> None:
         """Delete the least recently used pages if the cache is above its limit."""
-        is_known = self._counted_at > -math.inf and self._pages_since_count < CHECKED_PAGES
-        if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
+        is_known = self._pages_since_count < CHECKED_PAGES
+        if is_known and self._counted_bytes + self._bytes_since_count <= self._limit_bytes:
             return
         with contextlib.suppress(PostgresUnavailableError):
             pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)

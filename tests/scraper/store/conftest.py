@@ -12,9 +12,9 @@ import pytest
 
 from scraper.model import Document, Reading
 from scraper.store import base_page_store, search_cache, write_behind
-from scraper.store.postgres import connection_pool as server
+from scraper.store.postgres import database as server
 from scraper.store.postgres import stores
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.sqlite import database

@@ -23,7 +23,7 @@ from scraper.store.index_model import (
     Tokenizer,
 )
 from scraper.store.index_service import IndexService
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresIndexStore
 
 ME = "local"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from scraper.store import base_page_store, write_behind
-from scraper.store.postgres.connection_pool import QUICK_LIMIT_S
+from scraper.store.postgres.database import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.growth import full_size
 from tests.ports import free_port

@@ -11,7 +11,8 @@ from scraper.coordination.state import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import open_store
 from scraper.store.index_model import IndexDocument, IndexFaultError
-from scraper.store.postgres import connection_pool, page_queries
+from scraper.store.postgres import database as connection_pool
+from scraper.store.postgres import page_queries
 from scraper.store.postgres.stores import PostgresPageStore
 from scraper.store.protocols import CacheScope
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scraper.store import record_logs
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresRecordLogs
 from scraper.store.record_logs import (
     FILE_NAME,

@@ -11,7 +11,7 @@ import pytest
 
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer, SearchResult
-from scraper.store.postgres.connection_pool import PostgresPool
+from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresSearchCache
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import FILE_NAME, SearchCache, SqliteSearchCache

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from scraper.store import write_behind
-from scraper.store.postgres.schema import PostgresUnavailableError
+from scraper.store.postgres.database import PostgresUnavailableError
 from scraper.store.write_behind import WriteBehindQueue
 
 
