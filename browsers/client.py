@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
@@ -35,8 +35,8 @@ _MAX_SCRIPTED_HOSTS = 4096
 _MAX_PROFILES = 200
 """Site profiles whose cookies are kept in memory."""
 
-_RETRY_PAUSE_S = (0.05, 0.3)
-"""Seconds, at least and at most, before the second attempt of a visit that fails for a temporary reason."""
+_MAX_ATTEMPTS = 2
+"""Attempts of a visit that fails for a temporary reason, within its deadline."""
 _NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
 """Errors after which a visit is not retried.
 
@@ -185,29 +185,28 @@ class Browsers:
         exceeded_limit = ""
         self._active += 1
         try:
-            for is_last in (False, True):
-                try:
-                    snapshot = await self._visit_once(request, enough, started_at, deadline_at)
-                    return (
-                        replace(snapshot, complete=False, exceeded_limit=exceeded_limit) if exceeded_limit else snapshot
-                    )
-                except errors.BrowsersError as error:
-                    may_succeed = error.retryable and not isinstance(error, _NOT_RETRIED)
-                    if is_last or not may_succeed or time.monotonic() >= deadline_at:
-                        raise
-                    if isinstance(error, errors.PageLimitError):
+            async for attempt in _retrying(deadline_at):
+                with attempt:
+                    try:
+                        snapshot = await self._visit_once(request, enough, started_at, deadline_at)
+                    except errors.PageLimitError as error:
                         # It would exceed the limit again: return the unrendered response.
                         exceeded_limit, request = error.limit, replace(request, mode=Mode.PEEK)
-                    elif isinstance(error, errors.PageCrashedError) and request.mode is Mode.RENDER:
-                        # The page may crash its renderer again: then return the unrendered response.
-                        request, enough = replace(request, mode=Mode.AUTO), None
-                await asyncio.sleep(random.uniform(*_RETRY_PAUSE_S))
+                        raise
+                    except errors.PageCrashedError:
+                        if request.mode is Mode.RENDER:
+                            # The page may crash its renderer again: then return the unrendered response.
+                            request, enough = replace(request, mode=Mode.AUTO), None
+                        raise
+                    if exceeded_limit:
+                        return replace(snapshot, complete=False, exceeded_limit=exceeded_limit)
+                    return snapshot
         except errors.BrowsersError as error:
             error.url = error.url or request.url
             raise
         finally:
             self._active -= 1
-        raise AssertionError  # the last attempt returns or raises
+        raise AssertionError  # tenacity re-raises the last error
 
     async def _visit_once(
         self, request: Request, enough: IsSufficient | None, started_at: float, deadline_at: float
@@ -247,6 +246,19 @@ class Browsers:
                     is_clean = not visit.prepared
                 lease.is_reusable = is_clean and not lease.tab.saw_credentials
                 return snapshot
+
+
+def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
+    def may_succeed(error: BaseException) -> bool:
+        is_temporary = isinstance(error, errors.BrowsersError) and error.retryable
+        return is_temporary and not isinstance(error, _NOT_RETRIED) and time.monotonic() < deadline_at
+
+    return tenacity.AsyncRetrying(
+        stop=tenacity.stop_after_attempt(_MAX_ATTEMPTS),
+        retry=tenacity.retry_if_exception(may_succeed),
+        wait=tenacity.wait_random(0.05, 0.3),
+        reraise=True,
+    )
 
 
 @dataclass
