@@ -19,7 +19,7 @@ from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import cache_folder
 from benchmarks.common.synthetic_texts import SyntheticTexts
 from scraper.model import Document, Reading
-from scraper.store.postgres import page_queries, schema
+from scraper.store.postgres import database, page_queries
 from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.stores import PostgresPageStore
@@ -91,7 +91,7 @@ async def _fill_once(server: PostgresServer, folder: Path, count: int) -> Figure
         if not await server.say(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
             await server.say(f"CREATE DATABASE {DATABASE}")
         url = server.url(DATABASE)
-        await server.say(f"DROP INDEX IF EXISTS {schema.SCHEMA_NAME}.words_by_vector", await _create_schema(url))
+        await server.say(f"DROP INDEX IF EXISTS {database.SCHEMA_NAME}.words_by_vector", await _create_schema(url))
         started = time.perf_counter()
         fillers = [
             await asyncio.create_subprocess_exec(
@@ -104,8 +104,8 @@ async def _fill_once(server: PostgresServer, folder: Path, count: int) -> Figure
                 raise SystemExit("a process that fills the database has failed")
         copied_s = time.perf_counter() - started
         connection = await asyncpg.connect(url)
-        await connection.execute(schema.WORDS_INDEX)
-        await connection.execute(f"SELECT setval('{schema.SCHEMA_NAME}.page_numbers', {count})")
+        await connection.execute(database.WORDS_INDEX)
+        await connection.execute(f"SELECT setval('{database.SCHEMA_NAME}.page_numbers', {count})")
         await connection.execute("VACUUM ANALYZE")
         size = await connection.fetchval("SELECT pg_database_size(current_database())")
         await connection.close()
@@ -123,9 +123,9 @@ async def _delete_later_pages(url: str, count: int) -> None:
     """Delete pages of earlier runs, so that every run measures the same table."""
     connection = await asyncpg.connect(url)
     for table in ("words", "pages"):
-        await connection.execute(f"DELETE FROM {schema.SCHEMA_NAME}.{table} WHERE id > $1", count)
-        await connection.execute(f"VACUUM ANALYZE {schema.SCHEMA_NAME}.{table}")
-    await connection.execute(f"SELECT setval('{schema.SCHEMA_NAME}.page_numbers', {count})")
+        await connection.execute(f"DELETE FROM {database.SCHEMA_NAME}.{table} WHERE id > $1", count)
+        await connection.execute(f"VACUUM ANALYZE {database.SCHEMA_NAME}.{table}")
+    await connection.execute(f"SELECT setval('{database.SCHEMA_NAME}.page_numbers', {count})")
     await connection.close()
 
 
@@ -146,7 +146,7 @@ async def fill(url: str, part: int, count: int) -> None:
     """Copy every other thousand pages into the tables, except those of an earlier run."""
     server, texts, lexer = PostgresPool(url), SyntheticTexts(LANGUAGE), LexemeTokenizer()
 
-    async def copy(connection: schema.Connection) -> None:
+    async def copy(connection: database.Connection) -> None:
         owners = await page_queries.find_owner_ids(connection, [("local", "[]")])
         for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
             if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
