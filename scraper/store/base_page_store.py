@@ -53,28 +53,14 @@ class PageQueries:
     """Return numbers above `after` and their pages, in order; None for an unreadable page."""
 
 
-def entry_key(entry: PageEntry) -> tuple[CacheScope, str, str]:
-    """Return the key under which a page is stored; a later reading with the same key replaces it."""
-    return entry.scope, entry.key, entry.reading.method
-
-
 class WriteBehindPageStore(PageStore, ABC):
     """Page store with a write queue, using the queries of one database."""
 
     def __init__(
-        self,
-        queries: PageQueries,
-        run: RunQuery,
-        *,
-        name: str,
-        batch: int,
-        gather_s: float = 0.0,
-        retry_on: tuple[type[Exception], ...] = (),
+        self, queries: PageQueries, run: RunQuery, *, name: str, batch: int, retry_on: tuple[type[Exception], ...] = ()
     ) -> None:
         """Create the queue with the arguments of `WriteBehindQueue`; `name` is for error messages."""
-        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(
-            self._write, batch=batch, gather_s=gather_s, retry_on=retry_on
-        )
+        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(self._write, batch=batch, retry_on=retry_on)
         self._queries = queries
         self._run = run
         self._name = name
@@ -85,7 +71,16 @@ class WriteBehindPageStore(PageStore, ABC):
     ) -> PageEntry | None:
         """Return the newest page that fits, or None; the queue is searched before the database."""
         query = {"key": key, "scope": scope, "methods": methods, "max_age_s": max_age_s, "allowed": allowed}
-        entry = self._find_queued(key, scope, methods, max_age_s, allowed) if max_age_s > 0 else None
+        now = time.time()
+        queued = [
+            entry
+            for method in methods
+            if (entry := self._queue.find((scope, key, method))) is not None
+            and entry.allowances <= allowed
+            and max_age_s > 0
+            and -CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
+        ]
+        entry = max(queued, key=lambda one: one.reading.retrieved_at, default=None)
         if entry is None and max_age_s > 0:
             entry, number = await self._read(self._queries.get, GET_LIMIT_S, **query) or (None, None)
             if number is not None:
@@ -97,7 +92,7 @@ class WriteBehindPageStore(PageStore, ABC):
     def put(self, entry: PageEntry) -> None:
         """Queue a page for writing and return immediately."""
         document = entry.reading.document
-        self._queue.put(entry, len(document.text) + len(document.markdown), entry_key(entry))
+        self._queue.put(entry, len(document.text) + len(document.markdown), entry.place)
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
@@ -224,17 +219,3 @@ class WriteBehindPageStore(PageStore, ABC):
 
     def _incomplete(self) -> IncompleteOperationError:
         return IncompleteOperationError(self._problem or f"{self._name} does not answer in time")
-
-    def _find_queued(
-        self, key: str, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
-    ) -> PageEntry | None:
-        """Return the newest queued page, under the same rules as stored pages."""
-        now = time.time()
-        fitting = [
-            entry
-            for method in methods
-            if (entry := self._queue.find((scope, key, method))) is not None
-            and entry.allowances <= allowed
-            and -CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
-        ]
-        return max(fitting, key=lambda entry: entry.reading.retrieved_at, default=None)

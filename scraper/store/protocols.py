@@ -37,6 +37,11 @@ class PageEntry:
     read from the cache either.
     """
 
+    @property
+    def place(self) -> tuple[CacheScope, str, str]:
+        """Key under which the page is stored; a later reading with the same key replaces it."""
+        return self.scope, self.key, self.reading.method
+
 
 @dataclass(frozen=True, slots=True)
 class PageStoreStats:

@@ -29,26 +29,19 @@ class WriteBehindQueue(Generic[T]):
     """Write items in batches, in order, and retry a batch while the store is unavailable."""
 
     def __init__(
-        self,
-        write: Callable[[list[T]], Awaitable[None]],
-        *,
-        batch: int,
-        gather_s: float = 0.0,
-        retry_on: tuple[type[Exception], ...] = (),
+        self, write: Callable[[list[T]], Awaitable[None]], *, batch: int, retry_on: tuple[type[Exception], ...] = ()
     ) -> None:
         """Create an empty queue.
 
         Args:
             write: Stores a batch. Items are removed from the queue when it returns.
             batch: Maximum number of items in one call of `write`.
-            gather_s: Seconds that the first item of a batch waits for others, unless `flush` is called.
             retry_on: Exceptions of `write` after which the same batch is written again.
         """
         self.lost = 0
         """Items that were not accepted, or were not written before `close`."""
         self._write = write
         self._batch = batch
-        self._gather_s = gather_s
         self._retry_on = retry_on
         self._waiting: deque[tuple[T, int, Hashable]] = deque()
         self._newest: dict[Hashable, T] = {}
@@ -56,7 +49,6 @@ class WriteBehindQueue(Generic[T]):
         self._put = self._done = 0
         self._failed_tries = 0
         self._task: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._tried = asyncio.Event()
 
@@ -74,10 +66,7 @@ class WriteBehindQueue(Generic[T]):
             self._newest[key] = item
         self._bytes += size_bytes
         self._put += 1
-        if self._gather_s <= 0 or len(self._waiting) >= self._batch:
-            self._start()
-        elif self._timer is None and not self._is_writing():
-            self._timer = asyncio.get_running_loop().call_later(self._gather_s, self._start)
+        self._start()
         return True
 
     def find(self, key: Hashable) -> T | None:
@@ -100,8 +89,6 @@ class WriteBehindQueue(Generic[T]):
     async def close(self) -> None:
         """Write the queued items for at most `_CLOSE_LIMIT_S` seconds; the others are lost."""
         await self.flush(_CLOSE_LIMIT_S)
-        if self._timer is not None:
-            self._timer.cancel()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -109,14 +96,8 @@ class WriteBehindQueue(Generic[T]):
         if self._waiting:
             log.warning("not written before the end, as the store was unavailable: %d", len(self._waiting))
 
-    def _is_writing(self) -> bool:
-        return self._task is not None and not self._task.done()
-
     def _start(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._waiting and not self._is_writing():
+        if self._waiting and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._write_all())
             self._task.add_done_callback(self._on_end)
 
@@ -136,24 +117,18 @@ class WriteBehindQueue(Generic[T]):
             except self._retry_on:
                 self._failed_tries += 1
                 self._tried.set()
-                await self._pause(pause_s)
+                # A flush ends the pause.
+                self._wake.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s):
+                        await self._wake.wait()
                 pause_s = min(2 * pause_s, MAX_RETRY_S)
                 continue
             pause_s = RETRY_S
-            self._remove(batch)
+            for item, size_bytes, key in batch:
+                self._waiting.popleft()
+                self._bytes -= size_bytes
+                if self._newest.get(key) is item:
+                    del self._newest[key]
+            self._done += len(batch)
             self._tried.set()
-
-    def _remove(self, batch: list[tuple[T, int, Hashable]]) -> None:
-        for item, size_bytes, key in batch:
-            self._waiting.popleft()
-            self._bytes -= size_bytes
-            if self._newest.get(key) is item:
-                del self._newest[key]
-        self._done += len(batch)
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, or return early when `flush` is called."""
-        self._wake.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()

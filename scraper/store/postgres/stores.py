@@ -111,7 +111,7 @@ class PostgresPageStore(WriteBehindPageStore):
         """Store a batch, unless the database is unavailable."""
         loop = asyncio.get_running_loop()
         # The later of two readings of a page remains.
-        entries = {base_page_store.entry_key(entry): entry for entry in batch}
+        entries = {entry.place: entry for entry in batch}
         make_row = functools.partial(page_queries.make_row, lexer=self._writing, limit_bytes=self._limit_bytes)
         pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
         written = await self._write_pages(pages)

@@ -22,6 +22,7 @@ from typing import TypeVar
 
 import apsw
 import tenacity
+from tenacity.wait import wait_base
 
 T = TypeVar("T")
 
@@ -81,10 +82,17 @@ class Database:
         if time.monotonic() < self._not_before:
             raise DatabaseUnavailableError
         try:
-            result = work(self._connect())
+            if self._connection is not None and self._is_replaced():
+                if self._is_owner:
+                    log.warning("the file was moved or deleted, a new one is created: %s", self.path)
+                self.close()
+            if self._connection is None:
+                self._connection = self._open()
+            result = work(self._connection)
         except (apsw.Error, OSError) as raised:
             error = _find_cause(raised)
-            if _is_damage(error):
+            lacks_tables = isinstance(error, apsw.SQLError) and str(error).startswith(_MISSING_TABLE)
+            if lacks_tables or isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
                 self._on_damage(error)
             else:
                 self._on_fault(error, writes=writes)
@@ -101,15 +109,6 @@ class Database:
                 self._connection.close()
             self._connection = None
 
-    def _connect(self) -> apsw.Connection:
-        if self._connection is not None and self._is_replaced():
-            if self._is_owner:
-                log.warning("the file was moved or deleted, a new one is created: %s", self.path)
-            self.close()
-        if self._connection is None:
-            self._connection = self._open()
-        return self._connection
-
     def _is_replaced(self) -> bool:
         return self._file_id != _read_file_id(self.path)
 
@@ -118,33 +117,26 @@ class Database:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif not self.path.exists():
             raise DatabaseUnavailableError
-        with _lock_file(self.path, BUSY_LIMIT_MS / 1000):
+        with _lock_file(self.path):
             if self._is_owner:
-                _make_private(self.path)
+                # Others must not read the file; SQLite gives its other files the same mode.
+                self.path.touch(mode=0o600)
+                with contextlib.suppress(PermissionError):  # another user owns the file
+                    self.path.chmod(0o600)
             self._file_id = _read_file_id(self.path)
             connection = apsw.Connection(str(self.path))
             try:
                 connection.set_busy_timeout(BUSY_LIMIT_MS)
-                self._prepare_with_retries(connection)
+                # SQLite does not wait for the lock that a change of the journal mode needs, while another server
+                # that starts at the same time holds it.
+                wait = tenacity.wait_random(0.005, 0.03)
+                retrying = _retry_on(_LOCKED, wait, before_sleep=lambda _: _roll_back(connection))
+                retrying(self._prepare, connection)
                 self._file_id = _read_file_id(self.path)
             except BaseException:
                 connection.close()
                 raise
         return connection
-
-    def _prepare_with_retries(self, connection: apsw.Connection) -> None:
-        """Prepare a connection; retry while another server that starts at the same time holds a lock.
-
-        SQLite does not wait for the lock that a change of the journal mode needs.
-        """
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_LOCKED),
-            stop=tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000),
-            wait=tenacity.wait_random(0.005, 0.03),
-            before_sleep=lambda _: _roll_back(connection),
-            reraise=True,
-        )
-        retrying(self._prepare, connection)
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """Create or migrate the tables; refuse files of other programs and newer versions."""
@@ -164,10 +156,8 @@ class Database:
         connection.execute(f"PRAGMA journal_size_limit = {_JOURNAL_BYTES}")
         if self._schema.on_open is not None:
             self._schema.on_open(connection)
-        if version != self._schema.version:
-            self._create(connection)
-
-    def _create(self, connection: apsw.Connection) -> None:
+        if version == self._schema.version:
+            return
         connection.execute("BEGIN IMMEDIATE")
         with connection:
             # Another process may have created them first.
@@ -209,7 +199,7 @@ class Database:
     def _on_damage(self, error: Exception) -> None:
         """Replace a damaged file, unless another process has already replaced it."""
         try:
-            with _lock_file(self.path, BUSY_LIMIT_MS / 1000):
+            with _lock_file(self.path):
                 was_replaced = self._is_replaced()
                 self.close()
                 if self._is_owner and not was_replaced:
@@ -263,6 +253,16 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
+def _retry_on(
+    kinds: type[Exception] | tuple[type[Exception], ...],
+    wait: wait_base,
+    before_sleep: Callable[[tenacity.RetryCallState], None] | None = None,
+) -> tenacity.Retrying:
+    """Return a function that calls another one again after these errors, for `BUSY_LIMIT_MS` at most."""
+    retry, stop = tenacity.retry_if_exception_type(kinds), tenacity.stop_after_delay(BUSY_LIMIT_MS / 1000)
+    return tenacity.Retrying(retry=retry, stop=stop, wait=wait, before_sleep=before_sleep, reraise=True)
+
+
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
@@ -274,23 +274,6 @@ def _find_cause(error: Exception) -> Exception:
     if str(error).startswith(_ROLLBACK_FAILED) and isinstance(before, apsw.Error):
         return before
     return error
-
-
-def _is_damage(error: Exception) -> bool:
-    """Return True if the error means that the file is damaged or lacks its tables."""
-    if isinstance(error, apsw.SQLError):
-        return str(error).startswith(_MISSING_TABLE)
-    return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
-
-
-def _make_private(path: Path) -> None:
-    """Create a file if necessary, and forbid others to read it; SQLite gives its other files the same mode."""
-    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        with contextlib.suppress(PermissionError):  # another user owns the file
-            os.fchmod(opened, 0o600)
-    finally:
-        os.close(opened)
 
 
 def _read_file_id(path: Path) -> tuple[int, int] | None:
@@ -314,13 +297,13 @@ _LOCK_PAUSE_S = 0.02
 
 
 @contextlib.contextmanager
-def _lock_file(path: Path, limit_s: float) -> Iterator[None]:
+def _lock_file(path: Path) -> Iterator[None]:
     """Hold the lock file that belongs to a file. If no lock file can be created, continue without it.
 
     Only one process at a time may open or move a file; otherwise a new file could be moved by mistake.
 
     Raises:
-        BlockingIOError: Another process held the lock for longer than `limit_s` seconds.
+        BlockingIOError: Another process held the lock for longer than `BUSY_LIMIT_MS`.
     """
     try:
         lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -328,12 +311,7 @@ def _lock_file(path: Path, limit_s: float) -> Iterator[None]:
         yield
         return
     try:
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(BlockingIOError),
-            stop=tenacity.stop_after_delay(limit_s),
-            wait=tenacity.wait_fixed(_LOCK_PAUSE_S),
-            reraise=True,
-        )
+        retrying = _retry_on(BlockingIOError, tenacity.wait_fixed(_LOCK_PAUSE_S))
         retrying(fcntl.flock, lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:

@@ -17,17 +17,12 @@ from scraper.store.protocols import PageEntry
 from scraper.store.query import CacheQuery, parse_as_words, parse_query
 from scraper.store.snippets import FIRST_RANKED, make_hit
 from scraper.store.sqlite import page_queries
-from scraper.store.sqlite.database import DatabaseThreads, DatabaseUnavailableError, transaction
+from scraper.store.sqlite.database import DatabaseThreads, transaction
 
 FILE_NAME = "pages.sqlite"
 
 BATCH = 64
 """Pages in one transaction. A commit costs as much as ten pages."""
-GATHER_S = 0.01
-"""Seconds that the first page of a transaction waits for others, unless a caller waits for it.
-
-Meanwhile it is served from memory; it is lost if the process is killed in this time.
-"""
 
 _OWN = """
     AND EXISTS (
@@ -46,7 +41,7 @@ class SqlitePageStore(WriteBehindPageStore):
             page_queries.get, _search_pages, page_queries.list_recent, _find_page, page_queries.list_entries
         )
         self._threads = DatabaseThreads(folder / FILE_NAME, page_queries.SCHEMA, "pages")
-        super().__init__(queries, self._threads.read, name="it", batch=BATCH, gather_s=GATHER_S)
+        super().__init__(queries, self._threads.read, name="it", batch=BATCH)
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         # The file is opened now rather than with the first page, so that a problem is reported at the start.
@@ -87,34 +82,30 @@ class SqlitePageStore(WriteBehindPageStore):
 
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch; pages that cannot be stored are counted as failed, not retried."""
-        loop = asyncio.get_running_loop()
-        written, failed = await loop.run_in_executor(self._threads.writer, self._write_batch, batch)
-        self._written += written
-        self._failed += failed
+        await asyncio.get_running_loop().run_in_executor(self._threads.writer, self._write_batch, batch)
 
-    def _write_batch(self, batch: list[PageEntry]) -> tuple[int, int]:
-        """Write a batch in one transaction, or else page by page; return how many succeeded and failed."""
+    def _write_batch(self, batch: list[PageEntry]) -> None:
+        """Write a batch in one transaction, or else page by page."""
         rows, failed = self._make_rows(functools.partial(page_queries.make_row, limit_bytes=self._limit_bytes), batch)
-        # Pages that still fit a nearly full disk are stored.
-        written = len(rows) if self._write_rows(rows) else sum(self._write_rows([row]) for row in rows)
-        return written, failed + len(rows) - written
+        written = self._write_rows(rows)
+        if written < len(rows):
+            # Pages that still fit a nearly full disk are stored.
+            written = sum(self._write_rows([row]) for row in rows)
+        self._written += written
+        self._failed += failed + len(rows) - written
 
-    def _write_rows(self, rows: list[page_queries.SqlitePageRow]) -> bool:
-        """Write rows in one transaction; return False if the file cannot take them."""
-        try:
-            self._threads.database.run(functools.partial(self._insert, rows=rows), writes=True)
-        except DatabaseUnavailableError:
-            return False
-        return True
+    def _write_rows(self, rows: list[page_queries.SqlitePageRow]) -> int:
+        """Write rows in one transaction, and return their number, or 0 if the file cannot take them."""
 
-    def _insert(self, connection: apsw.Connection, rows: list[page_queries.SqlitePageRow]) -> None:
-        if not rows:
-            return
-        with transaction(connection):
-            for row in rows:
-                page_queries.put(connection, row)
-        with connection:
-            page_queries.prune(connection, self._limit_bytes)
+        def insert(connection: apsw.Connection) -> int:
+            with transaction(connection):
+                for row in rows:
+                    page_queries.put(connection, row)
+            with connection:
+                page_queries.prune(connection, self._limit_bytes)
+            return len(rows)
+
+        return (self._threads.try_run(insert, writes=True) or 0) if rows else 0
 
 
 def _search_pages(

@@ -10,7 +10,6 @@ import pytest
 
 from scraper.store import base_page_store
 from scraper.store.protocols import CacheScope, NullPageStore, PageStore
-from scraper.store.sqlite import pages as pages_module
 from scraper.store.sqlite.pages import BATCH, FILE_NAME
 from tests.scraper.store.conftest import DAY_S, PATIENCE_S, entry, noise, opened, text_of
 
@@ -131,8 +130,7 @@ async def test_an_operator_can_keep_no_cache() -> None:
     await pages.close()
 
 
-async def test_a_read_flushes_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
+async def test_a_read_flushes_the_batch(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages, asyncio.timeout(PATIENCE_S):
         for number in range(3):
             pages.put(entry(f"https://example.org/{number}"))
@@ -141,8 +139,7 @@ async def test_a_read_flushes_the_batch(tmp_path: Path, monkeypatch: pytest.Monk
         assert await text_of(pages, "https://example.org/3") == "text"
 
 
-async def test_a_full_batch_is_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_module, "GATHER_S", 600.0)
+async def test_a_full_batch_is_written_at_once(tmp_path: Path) -> None:
     async with opened(tmp_path) as pages, opened(tmp_path) as others, asyncio.timeout(PATIENCE_S):
         for number in range(BATCH):
             pages.put(entry(f"https://example.org/{number}"))
