@@ -6,11 +6,11 @@ job that was killed comes to the same decisions from the written pages.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from browsers.model import Snapshot
 from scraper import errors
@@ -28,23 +28,6 @@ from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_facts, load_site_robots
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
-
-
-async def choose_pages(job: BulkJob, planner: CrawlPlanner, site: int, count: int) -> list[JobPage]:
-    """Choose up to `count` further pages of a site, add them to the job and return them; first only its start page."""
-    if count <= 0:
-        return []
-    start = planner.release_start(site)
-    if start is not None:
-        return [start]
-    pages: list[JobPage] = []
-    while len(pages) < count and (urls := planner.choose(site, count - len(pages))):
-        for url, page in zip(urls, await job.add_pages(urls), strict=True):
-            if page is None:
-                planner.refuse(site, url)
-            else:
-                pages.append(planner.add(site, page))
-    return pages
 
 
 async def open_planner(job: BulkJob) -> CrawlPlanner:
@@ -83,11 +66,11 @@ class CrawlPageReader(JobPageReader):
             return result
         row = result.outcome.row
         failed = CrawledPage(row.url, row.url, row.status or 0, row.error.message if row.error else "")
-        return dataclasses.replace(result, complete=lambda: self._add_page(result.outcome, failed))
+        return replace(result, complete=lambda: self._add_page(result.outcome, failed))
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
         result = super()._make_result(page, reading, visit, seconds)
-        return dataclasses.replace(result, complete=lambda: self._add_links(result, reading, visit.snapshot))
+        return replace(result, complete=lambda: self._add_links(result, reading, visit.snapshot))
 
     async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
         outcome = await result.get_outcome()
@@ -97,7 +80,7 @@ class CrawlPageReader(JobPageReader):
 
     async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:
         facts = await self._read_facts(page) if outcome.page.is_start else None
-        return dataclasses.replace(
+        return replace(
             outcome,
             crawled=dump_page(page),
             facts=b"" if facts is None else dump_facts(facts),
@@ -177,40 +160,34 @@ class CrawlPlanner:
         """Return the number of pages of a site that were chosen and are not read yet."""
         return len(self._sites[site].reading)
 
-    def release_start(self, site: int) -> JobPage | None:
-        """Return the start page of a site at the first call, None later or if the job has its maximum of pages."""
-        one = self._sites[site]
-        if one.is_started or one.reading or self.released >= self._max_pages:
-            return None
-        one.frontier.next()
-        self.released += 1
-        one.reading.add(one.start.number)
-        return one.start
+    async def choose(self, job: BulkJob, site: int, count: int) -> list[JobPage]:
+        """Choose up to `count` further pages of a site, the most promising first, and add them to the job.
 
-    def choose(self, site: int, count: int) -> list[str]:
-        """Return up to `count` URLs of a site, the most promising first. Call `add` or `refuse` for each."""
-        frontier = self._sites[site].frontier
-        urls: list[str] = []
-        while self._sites[site].is_started and len(urls) < count and self.released < self._max_pages:
-            url = frontier.next()
-            if url is None:
-                break
+        The first call returns only the start page.
+        """
+        one, pages = self._sites[site], list[JobPage]()
+        if not one.is_started and not one.reading and count > 0 and self.released < self._max_pages:
+            one.frontier.next()
             self.released += 1
-            urls.append(url)
-        return urls
+            pages = [one.start]
+        while one.is_started and (most := min(count - len(pages), self._max_pages - self.released)) > 0:
+            urls = list(islice(iter(one.frontier.next, None), most))
+            if not urls:
+                break
+            self.released += len(urls)
+            for url, page in zip(urls, await job.add_pages(urls), strict=True):
+                if page is None:
+                    self._refuse(one, url)
+                else:
+                    pages.append(replace(page, site=site))
+        one.reading.update(page.number for page in pages)
+        return pages
 
-    def add(self, site: int, page: JobPage) -> JobPage:
-        """Record that a chosen URL has become a page of the job; return the page with its site."""
-        self._sites[site].reading.add(page.number)
-        return replace(page, site=site)
-
-    def refuse(self, site: int, url: str) -> None:
-        """Record that the job has a chosen URL already in another form."""
+    def _refuse(self, site: _Site, url: str) -> None:
         self.released -= 1
-        frontier = self._sites[site].frontier
         # A second answer, because a page that is busy is tried once more.
         for _ in range(2):
-            frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
+            site.frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
 
     def take(self, outcome: PageOutcome) -> PageOutcome:
         """Update the frontier of a site with a page that was read; return the outcome to write.

@@ -110,7 +110,8 @@ def open_job_files(
     # These options must be the same in each run.
     recipe = hashlib.sha256(spec.recipe.encode("utf-8", "replace")).hexdigest()[:12] if spec.recipe else _NO_RECIPE
     identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": _fingerprint(spec)}
-    fields = _read_columns(spec.recipe) if spec.format is Format.CSV else ()
+    recipe_fields = json.loads(spec.recipe) if spec.format is Format.CSV else {}
+    fields = tuple(recipe_fields.get("records") or recipe_fields.get("fields", ()))
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
         if not (spec.folder / DATABASE_FILE_NAME).exists():
@@ -118,7 +119,11 @@ def open_job_files(
             lines = itertools.chain(list(itertools.islice(lines, 1)), lines)
         spec.folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_lock_folder(spec))
-        _refuse_foreign_files(spec)
+        if not (spec.folder / DATABASE_FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
+            # They would be truncated.
+            raise JobMismatchError(
+                f"{spec.folder} contains pages, but not the job that wrote them: give another folder."
+            )
         database = JobDatabase(spec.folder, limit=spec.limit)
         stack.callback(database.close)
         _check_same_job(spec, identity, database)
@@ -154,12 +159,6 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
         os.close(lock)
 
 
-def _refuse_foreign_files(spec: JobSpec) -> None:
-    """Refuse a folder with output files but without a database, because the files would be truncated."""
-    if not (spec.folder / DATABASE_FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
-        raise JobMismatchError(f"{spec.folder} contains pages, but not the job that wrote them: give another folder.")
-
-
 def _check_same_job(spec: JobSpec, identity: dict[str, str], database: JobDatabase) -> None:
     """Store the options and list hash of a new job, or compare them with those of the existing job."""
     previous = database.get_fact("order")
@@ -187,12 +186,6 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], database: JobDataba
             f"{spec.folder} contains another job: {'; '.join(parts)}. "
             "Use the same options again to continue it, or give another folder."
         )
-
-
-def _read_columns(recipe: str) -> tuple[str, ...]:
-    """Return the names of the fields of a recipe, or of its columns of a list."""
-    data = json.loads(recipe)
-    return tuple(data.get("records") or data["fields"])
 
 
 def _add_list(

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from scraper.background_tasks import run_in_background
 from scraper.bulk import report
-from scraper.bulk.crawl import CrawlPageReader, CrawlPlanner, choose_pages, is_complete, open_planner
+from scraper.bulk.crawl import CrawlPageReader, CrawlPlanner, is_complete, open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import JobSpec, MissingExtraError, PageOutcome
@@ -194,7 +194,7 @@ async def feed_crawl(
     per_site = 2 * job.spec.rate.per_host
     while True:
         for site in planner.sites():
-            for page in await choose_pages(job, planner, site, per_site - planner.count_reading(site)):
+            for page in await planner.choose(job, site, per_site - planner.count_reading(site)):
                 schedule.add_more_pages(page.host, [page], now=time.monotonic(), free_at=free_at)
         yield
         await changed.wait()

@@ -268,7 +268,10 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
 
 
 def _no_content_error(snapshot: Snapshot) -> errors.UnreadableError:
-    if snapshot.status not in _WITHOUT_CONTENT and _declares_content(snapshot):
+    headers = snapshot.headers
+    is_chunked = "chunked" in headers.get("transfer-encoding", "").lower()
+    if snapshot.status not in _WITHOUT_CONTENT and (is_chunked or parse_content_length(headers)):
+        # The browser drops a body that it cannot decode.
         return errors.MalformedDocumentError(
             f"{host_of(snapshot.url)} answered {_format_status(snapshot.status)}, but its body cannot be decoded.",
             target=snapshot.requested_url,
@@ -279,12 +282,6 @@ def _no_content_error(snapshot: Snapshot) -> errors.UnreadableError:
         target=snapshot.requested_url,
         next_step="There is nothing to read at this address: try another one.",
     )
-
-
-def _declares_content(snapshot: Snapshot) -> bool:
-    """Return True if the headers declare a body. The browser drops a body that it cannot decode."""
-    headers = snapshot.headers
-    return bool(parse_content_length(headers)) or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
 def _blank_error(snapshot: Snapshot) -> errors.ScraperError:

@@ -5,13 +5,12 @@ The best sentences are joined where they are adjacent. Near copies of a page cou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scraper.retrieval.model import Excerpt
 from scraper.retrieval.sentence_score import Question, score_sentences, split_wordings
-from scraper.retrieval.sentences import Sentence, split_sentences
+from scraper.retrieval.sentences import split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 from scraper.text import token_estimate
 from scraper.text.likeness import find_near_duplicates
@@ -208,19 +207,24 @@ class _Page:
         It begins with the line, or shortly before the words, that have most words of the question.
         """
         at = max(range(len(self.sentences)), key=lambda at: self.scores[at])
-        sentence = self.sentences[at]
+        start, until = self.sentences[at].text_start, self.sentences[at].end
+        words = {word for wording in wordings for word in wording.content or wording.terms}
         code = find_atomic_blocks(self.markdown, len(self.markdown))
-        fence = next((one for one in code if one.start <= sentence.text_start < one.end), None)
-        start = _find_best_line(self.markdown, sentence, fence, wordings)
+        fence = next((one for one in code if one.start <= start < one.end), None)
+        if fence and start == fence.start:
+            start = self.markdown.find("\n", start, until) + 1 or start
         around = token_estimate.estimate(_complete_excerpt(self.markdown, start, start + 1, code)) if fence else 0
         room = budget - self.link_tokens - around
-        length = token_estimate.fit_prefix(self.markdown[: sentence.end], start, room)
-        if not fence and start + length < sentence.end:
-            start = _find_best_part(self.markdown, start, sentence.end, length, wordings)
-            length = token_estimate.fit_prefix(self.markdown[: sentence.end], start, room)
+        length = token_estimate.fit_prefix(self.markdown[:until], start, room)
+        if start + length < until:
+            lines = (at for at in range(start + 1, until) if self.markdown[at - 1] == "\n")
+            step = max(1, length // _PART_STEPS)
+            parts = (_word_start(self.markdown, at) for at in range(start + step, until - length // 2, step))
+            start = _find_best_part(self.markdown, [start, *(lines if fence else parts)], length, words)
+            length = token_estimate.fit_prefix(self.markdown[:until], start, room)
         end = start + length
         pause = self.markdown.rfind("\n" if fence else " ", start + length // 2, end)
-        end = pause if pause > 0 and end < sentence.end else end
+        end = pause if pause > 0 and end < until else end
         text = self.markdown[start:end].rstrip()
         if not text:
             return []
@@ -311,36 +315,19 @@ def _cut_best(
     return selected
 
 
-def _find_best_line(markdown: str, sentence: Sentence, fence: AtomicBlock | None, wordings: Sequence[Question]) -> int:
-    """Return the offset of the line of a sentence that has most words of the question, without marks of a fence."""
-    words = {word for wording in wordings for word in wording.content}
-    starts = [sentence.text_start]
-    starts += [line.end() for line in re.finditer("\n", markdown[: sentence.end]) if line.end() > sentence.text_start]
-    if fence and len(starts) > 1 and starts[0] == fence.start:
-        starts = starts[1:]
-    ends = [*(start - 1 for start in starts[1:]), sentence.end]
-    counts = [
-        len(words.intersection(split_terms(markdown[start:end]))) for start, end in zip(starts, ends, strict=True)
-    ]
-    return starts[counts.index(max(counts))]
-
-
 def _word_start(markdown: str, at: int) -> int:
     """Return where the next word begins from an offset on, or the offset in scripts without spaces and long strings."""
     start = next((one for one in range(at, at + _MAX_WORD) if not markdown[one - 1 : one + 1].isalnum()), at)
     return at if is_unspaced(markdown[at : at + 1]) else start
 
 
-def _find_best_part(markdown: str, start: int, end: int, length: int, wordings: Sequence[Question]) -> int:
-    """Return the offset of the first part of `length` characters with most words of the question, near its words."""
-    words = {word for wording in wordings for word in wording.content or wording.terms}
-    step = max(1, length // _PART_STEPS)
-    offsets = [start, *(_word_start(markdown, at) for at in range(start + step, end - length // 2, step))]
-    counts = [len(words.intersection(split_terms(markdown[at : at + length]))) for at in offsets]
+def _find_best_part(markdown: str, starts: Sequence[int], length: int, words: set[str]) -> int:
+    """Return the start of the first part of `length` characters with most words of the question, near its words."""
+    counts = [len(words.intersection(split_terms(markdown[at : at + length]))) for at in starts]
     best = counts.index(max(counts))
     while best + 1 < len(counts) and counts[best] and counts[best + 1] == counts[best]:
         best += 1
-    return offsets[best]
+    return starts[best]
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:

@@ -280,7 +280,8 @@ class CrawlService:
         for page in listed[:_BEST_PAGES] if crawl.question else ():
             document = documents.get(page.final_url) or await self._find_document(index, page, principal)
             if document is not None:
-                readings.append(_build_reading(page, document))
+                now = datetime.now(UTC)
+                readings.append(Reading(document, page.final_url, page.url, page.status, "crawl", False, now))
         return CrawlReport(
             crawl.id,
             crawl.scope.start,
@@ -307,10 +308,6 @@ class CrawlService:
 def log_of_crawl(crawl_id: str) -> str:
     """Return the name of the log with the state of a crawl."""
     return f"crawl:{crawl_id}"
-
-
-def _build_reading(page: CrawledPage, document: Document) -> Reading:
-    return Reading(document, page.final_url, page.url, page.status, "crawl", False, datetime.now(UTC))
 
 
 def _document_id(page: CrawledPage) -> str:

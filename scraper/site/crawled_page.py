@@ -8,7 +8,7 @@ import statistics
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -258,31 +258,17 @@ def _rate_relevance(document: Document, question: Sequence[str]) -> float:
 
 def dump_page(page: CrawledPage) -> bytes:
     """Serialize a page as compressed JSON."""
-    links = [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in page.outlinks.links]
     head = page.outlinks
-    row = {
-        "url": page.url,
-        "final_url": page.final_url,
-        "status": page.status,
-        "problem": page.problem,
-        "title": page.title,
-        "language": page.language,
-        "word_count": page.word_count,
+    row = {one.name: getattr(page, one.name) for one in fields(page) if one.name != "outlinks"} | {
         "link_share": round(page.link_share, 3),
-        "has_teasers": page.has_teasers,
         "relevance": round(page.relevance, 3),
-        "is_missing": page.is_missing,
         "sketch": [page.sketch.run_count, *page.sketch.numbers],
-        "digest": page.digest,
-        "template": page.template,
-        "links": links,
+        "links": [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in head.links],
         "feeds": head.feeds,
         "hidden": head.hidden,
         "canonical": head.canonical,
         "alternates": head.alternates,
         "refresh": head.refresh,
-        "cut_links": page.cut_links,
-        "indexed_as": page.indexed_as,
         "flags": [head.noindex, head.nofollow, head.has_password],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)

@@ -193,15 +193,7 @@ class CrawlFrontier:
         source: CrawlCandidate | None = None,
         barren: int = 0,
     ) -> CrawlCandidate | None:
-        """Add a linked URL unless it is excluded; return it if it is new.
-
-        Args:
-            link: The link.
-            key: Key of its URL.
-            parent: Page that contains the link.
-            source: CrawlCandidate of that page.
-            barren: Ancestor pages without content, as in `CrawlCandidate.barren`.
-        """
+        """Add a linked URL unless it is excluded; return it if it is new. `source` is the candidate of `parent`."""
         key = self._identity.shorten(key)
         known = self._known.get(key)
         if known is not None:
@@ -221,12 +213,12 @@ class CrawlFrontier:
         candidate = CrawlCandidate(
             key,
             link.url,
-            source.depth + 1 if source else int(link.place == "listed"),
+            source.depth + 1 if source else int(is_listed),
             link.place,
             [link.text] if link.text else [],
             parent.relevance if parent else 0.0,
             barren,
-            is_listed=link.place == "listed",
+            is_listed=is_listed,
             parent=source,
         )
         self._known[key] = candidate

@@ -142,7 +142,7 @@ class PageChangeTracker:
         )
 
     async def _store(self, principal: str, log: str, records: Sequence[StoredRecord], new: PageVersion) -> None:
-        data = _dump_version(new)
+        data = zlib.compress(json.dumps(asdict(new), ensure_ascii=False).encode("utf-8", "replace"))
         number = records[-1].number + 1 if records else 0
         try:
             await self._records.append(principal, log, number, data)
@@ -242,18 +242,16 @@ async def compare_readings(
     comparison = await asyncio.to_thread(compare_pages, old, new, elapsed_s=elapsed_s)
     again: list[str] = []
     while len(again) < _MAX_LOOKS and comparison.is_changed:
-        if again and not (comparison.has_replacement or await asyncio.to_thread(_is_unstable, new, again[0])):
-            break
+        if again and not comparison.has_replacement:
+            first_and_second = await asyncio.to_thread(compare_pages, new, again[0])
+            if not first_and_second.is_changed:
+                break
         try:
             again.append(await read_again())
         except errors.ScraperError:
             break
         comparison = await asyncio.to_thread(compare_pages, old, new, again, elapsed_s=elapsed_s)
     return comparison
-
-
-def _is_unstable(first: str, second: str) -> bool:
-    return compare_pages(first, second).is_changed
 
 
 def _store_error() -> errors.StoreUnavailableError:
@@ -270,10 +268,6 @@ def _choose_version(records: Sequence[StoredRecord], since: datetime | None) -> 
     limit = since.timestamp() if since else math.inf
     record = next((one for one in reversed(records) if one.written_at <= limit), records[0])
     return _load_version(record.data)
-
-
-def _dump_version(page: PageVersion) -> bytes:
-    return zlib.compress(json.dumps(asdict(page), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _load_version(data: bytes) -> PageVersion:

@@ -222,18 +222,17 @@ def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
 
 
-def _load_missing_page(url: str, text: str, link_texts: list[str] | None = None) -> Soft404Page:
-    return Soft404Page(url, text, tuple(link_texts or ()))
-
-
 def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
     """Return the facts and the other values that `dump_facts` wrote."""
     row = json.loads(zlib.decompress(data))
     missing_page = row.pop("missing_page")
+    if missing_page is not None:
+        texts = tuple(missing_page.get("link_texts") or ())
+        missing_page = Soft404Page(missing_page["url"], missing_page["text"], texts)
     facts = SiteFacts(
         row.pop("robots"),
         tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
-        None if missing_page is None else _load_missing_page(**missing_page),
+        missing_page,
         tuple(ExcludedUrls(reason, count[0] if count else 1, url) for reason, url, *count in row.pop("left_out")),
     )
     return facts, row

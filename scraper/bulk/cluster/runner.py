@@ -15,7 +15,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line
 from scraper.bulk.cluster.reader_process import ReaderProcess
-from scraper.bulk.crawl import CrawlPlanner, choose_pages, is_complete, open_planner
+from scraper.bulk.crawl import CrawlPlanner, is_complete, open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import BulkError, JobPage, PageOutcome
@@ -151,7 +151,7 @@ class ClusterRun:
             if self._planner is not None:
                 for site in self._planner.sites()[place :: self._places]:
                     if not self._planner.count_reading(site):
-                        pages += await choose_pages(self._job, self._planner, site, _SITE_PAGES)
+                        pages += await self._planner.choose(self._job, site, _SITE_PAGES)
                 return pages
             hosts = {page.host for page in reading}
             while len(hosts) < _HOSTS_PER_PROCESS and (block := await anext(self._blocks, None)) is not None:

@@ -10,6 +10,7 @@ import secrets
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import pytest
@@ -204,13 +205,14 @@ def test_a_schedule_of_a_crawl_keeps_the_pauses_of_a_host_without_pages() -> Non
     assert schedule.take_page(6.0) == second
 
 
-def test_the_page_for_missing_urls_is_recognized_in_the_text_of_a_row() -> None:
+async def test_the_page_for_missing_urls_is_recognized_in_the_text_of_a_row() -> None:
     start = JobPage(1, "http://a.example/", "a.example")
     planner = CrawlPlanner(CrawlOptions(("http://a.example/",)), [start])
     text = "Sorry, nothing is here. Perhaps [the list](/list) helps you to find what you were looking for today."
     facts = SiteFacts("", (), Soft404Page("http://a.example/x", text.replace("[", "").replace("](/list)", "")))
-    page = planner.release_start(0)
-    assert page is not None and page.is_start and planner.release_start(0) is None
+    job = cast(BulkJob, None)
+    (page,) = await planner.choose(job, 0, 4)
+    assert page.is_start and await planner.choose(job, 0, 4) == []
     crawled = dump_page(CrawledPage(page.url, page.url, word_count=40))
     outcome = PageOutcome(page, OutputRow(page.url, markdown="Start"), 0.1, crawled=crawled)
     planner.take(dataclasses.replace(outcome, facts=dump_facts(facts)))
