@@ -26,7 +26,7 @@ GROUPS = {
     "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots max_slots page_memory_mb drain_s",
     "Network": "proxy proxy_dns allow_nets third_parties filter_lists",
     "Browser": "language timezone tier light_executable full_executable",
-    "Politeness": "host_pages host_gap_s robots contact",
+    "Politeness": "host_pages host_gap_s robots wishes contact",
     "Several servers": "database_url shared_url",
     "Logs": "log_level log_format traces",
     "Tests": "test_hosts test_key_pin",

@@ -21,8 +21,8 @@ _MADE = "<!-- made by `python -m devtools.tool_pages` from the code: change it t
 _PARTS = ("Best for", "Not recommended for", "Returns", "Common mistakes")
 
 
-_MAX_ANSWER = 3_500
-"""Characters of an answer that a page shows."""
+_MAX_TEXT, _MAX_JSON = 2_000, 700
+"""Characters of an answer that a page shows, as text and as JSON."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -61,7 +61,7 @@ def _body(tool: Tool) -> str:
 def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -> str:
     """Return the calls of a tool with their real answers."""
     heading = "#" * level + (" Examples" if len(answers) > 1 else " Example")
-    parts = [heading, "Made by a call of the server on the site of the tests. Ids, times and ages are replaced."]
+    parts = [heading, "Real answers on the test site; ids, times and ages are replaced."]
     for answer in answers:
         call = json.dumps({"name": tool.name, "arguments": answer["arguments"]}, ensure_ascii=False)
         parts += [_fenced("json", call), "answers", _fenced(*_shown_answer(answer["text"]))]
@@ -70,12 +70,12 @@ def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -
 
 def _shown_answer(text: str) -> tuple[str, str]:
     """Return the syntax and the text of an answer; JSON is indented."""
-    syntax = "text"
+    syntax, limit = "text", _MAX_TEXT
     if text.startswith(("{", "[{")):
-        syntax, text = "json", json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    if len(text) > _MAX_ANSWER:
-        cut = text.rfind("\n", 0, _MAX_ANSWER)
-        return "text", f"{text[:cut]}\n... (the documentation leaves out {len(text) - cut:,} characters)"
+        syntax, limit, text = "json", _MAX_JSON, json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    if len(text) > limit:
+        cut = text.rfind("\n", 0, limit)
+        return "text", f"{text[:cut]}\n... ({len(text) - cut:,} more characters)"
     return syntax, text
 
 

@@ -39,7 +39,7 @@ _BYTES = {"page": 60e3, "app": 2e6, "gone": 5e3}
 """Approximate bytes of a page on the web: its HTML alone, or with all resources."""
 _WEB_SHARES = (66.0, 30.0, 3.0, 1.0)
 _WEB_RENDERED_S = 0.75
-"""CPU seconds of a scripted page on the web: 0.5 to 1 s (docs/scale-model.md)."""
+"""CPU seconds of a scripted page on the web: 0.5 to 1 s (docs/laboratory/scale.md)."""
 _FAILS_EVERY_S = 30 * 86_400.0
 _LOST_WORK_S = 120.0
 """Seconds of work lost when a machine fails, once a month: two minutes, because blocks are small."""

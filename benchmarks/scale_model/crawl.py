@@ -1,7 +1,7 @@
 """Estimate a crawl of very many pages: time, machines, memory of the frontiers, storage, cost.
 
 `python -m benchmarks.scale_model.crawl` prints the estimates. Time comes from the fluid simulation of `plan`, the rest
-from sizes that were measured on the made and the saved sites (docs/scale-model.md).
+from sizes that were measured on the made and the saved sites (docs/laboratory/scale.md).
 """
 
 from __future__ import annotations

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import http.server
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,31 +12,9 @@ from playwright.async_api import Browser
 from tests.clients.axe import SCHEMES, WIDTHS, violations
 from tests.clients.environments import AXE, DOCS
 from tests.clients.required import require_environment
+from tests.docs.search_ranks import ROOT, build, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.programs, pytest.mark.full_size]
-
-ROOT = Path(__file__).parents[2]
-_BUILD_S = 300
-
-
-class Files(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder without a log."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback while the block runs."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +23,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     require_environment(AXE)
     require_environment(DOCS)
     folder = tmp_path_factory.mktemp("site")
-    command = [str(DOCS.python), "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=_BUILD_S)
+    build(folder)
     with served(folder) as base:
         yield base
 
