@@ -170,11 +170,7 @@ def _find_scripted(element: Element) -> str:
 
 
 def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
-    """Yield the elements whose links only robots can find.
-
-    A hidden part that holds nothing but one link is a trap, unless its place or its name says that people can reveal
-    it. So is a hidden part that is named so, and a link that neither the keyboard nor a screen reader reaches.
-    """
+    """Yield what only robots find: named traps, links that no key or screen reader reaches, hidden lone links."""
     unreachable = (
         link for link in root.iter("a") if link.get("aria-hidden") == "true" and link.get("tabindex") == "-1"
     )
@@ -259,10 +255,7 @@ def _read_link(element: Element, url: str) -> Outlink:
 
 
 def _read_url(urls: UrlResolver, address: str) -> str:
-    """Return the http(s) URL of an address as browsers read it, without its fragment unless scripts route by it.
-
-    The result is empty for other schemes and invalid addresses.
-    """
+    """Return the http(s) URL of an address without its fragment, unless scripts route by it; "" for others."""
     address = address.strip()
     path, mark, fragment = address.partition("#")
     url = urls.absolute(path.replace("\\", "/") + mark + fragment)

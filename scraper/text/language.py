@@ -94,10 +94,7 @@ def detect_language(text: str, against: str | None = None) -> str | None:
 
 
 def _detect_script(text: str) -> str | None:
-    """Return the language of the text's script; `latin` or `cyrillic`, which many languages share; None if unclear.
-
-    Japanese, Urdu and Persian are recognized by their own letters.
-    """
+    """Return the language of the script, `latin` or `cyrillic`, which many languages share, or None if unclear."""
     if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) > _MIN_SCRIPT_SHARE * len(text):
         return "latin"  # nine pages of ten; the expression would take 2 ms
     counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))

@@ -276,11 +276,7 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[At
 
 
 def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: AtomicBlock) -> int:
-    """Return the end of a piece whose limit is inside a code block.
-
-    It is before the block if the block fits into the next piece, after it if it is short, else between two of its
-    lines.
-    """
+    """Return the end of a piece: before a block that fits the next piece, after a short one, else between its lines."""
     fits = block.end - block.start <= max(limit - start, keep_whole)
     if block.start > start and (fits or block.start - start >= (limit - start) // 2):
         return block.start
@@ -364,11 +360,7 @@ def strip_markdown(markdown: str) -> str:
 
     Fences of code, line breaks and escapes are removed too; other marks remain.
     """
-    text = _FORMULA.sub(_simplify_formula, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
+    text = _LINK.sub(r"\1", _MARKS.sub("", markdown))
+    # The names of letters and functions stay.
+    text = _FORMULA.sub(lambda tex: " ".join(_COMMAND.sub(" ", _TEX_COMMAND.sub(r" \1 ", tex[1])).split()), text)
     return text.replace(" | ", " ").strip()
-
-
-def _simplify_formula(match: re.Match[str]) -> str:
-    """Remove the commands of a formula; keep names of letters and functions."""
-    spoken = _TEX_COMMAND.sub(r" \1 ", match.group(1))
-    return " ".join(_COMMAND.sub(" ", spoken).split())

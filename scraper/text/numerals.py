@@ -16,7 +16,11 @@ def format_numeral(count: int, style: str) -> str:
     """Format a count in one of Word's number styles; unknown styles give digits."""
     text = "" if style == "none" else str(count)
     if style in ("lowerRoman", "upperRoman"):
-        text = _roman(count)
+        text = ""
+        for value, letters in _ROMAN:
+            while count >= value and len(text) < 20:
+                text += letters
+                count -= value
     elif style == "ordinal":
         text += "th" if count % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
     elif style == "decimalEnclosedCircle" and 0 < count <= 20:
@@ -29,12 +33,3 @@ def format_numeral(count: int, style: str) -> str:
         tens, ones = divmod(count, 10)
         text = ("" if tens < 2 else _EAST_ASIAN[tens]) + ("十" if tens else "") + (_EAST_ASIAN[ones] if ones else "")
     return text.upper() if style.startswith("upper") else text
-
-
-def _roman(count: int) -> str:
-    text = ""
-    for value, letters in _ROMAN:
-        while count >= value and len(text) < 20:
-            text += letters
-            count -= value
-    return text

@@ -211,10 +211,7 @@ def calibrate(page: PageStatistics, p: FloatArray, types: Mapping[str, float]) -
 
 
 def _average_paths(page: PageStatistics, p: FloatArray) -> FloatArray:
-    """Move each probability towards the mean of the blocks whose ancestors have the same tags and classes.
-
-    Longer blocks count more. Items of a list or parts of cards are then more often selected together.
-    """
+    """Move each probability towards the mean, weighted by length, of the blocks with the same path of tags."""
     weights = page.lengths + 1
     means = np.bincount(page.path_groups, p * weights) / np.maximum(np.bincount(page.path_groups, weights), 1)
     return (1 - _PATH_SHARE) * p + _PATH_SHARE * means[page.path_groups]

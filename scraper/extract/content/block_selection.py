@@ -107,10 +107,7 @@ def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
 
 
 def _find_names(page: PageStatistics, listed: BlockMask) -> BlockMask:
-    """Return short blocks of one path in all items, most of which differ, unless another path repeats their text.
-
-    Two jobs or products of a list may have the same title. Copies for other screens have another path.
-    """
+    """Return short blocks of one path in all items, most of which differ, unless another path repeats their text."""
     paths, texts = page.path_groups, page.text_ids
     counts = np.bincount(paths, listed)
     pairs = np.unique(np.stack([paths, texts]), axis=1)
@@ -203,11 +200,7 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, 
 
 
 def _add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:
-    """Select the first-level heading above the content.
-
-    With `is_repeated`, select it also if it repeats the title in the head, as in documentation; the gold texts of
-    articles omit it. Otherwise select only a long one that the title does not replace: short ones name the site.
-    """
+    """Select the heading above the content: in documentation, or if it is long and the title in the head differs."""
     if not chosen.any():
         return chosen
     first = int(chosen.argmax())

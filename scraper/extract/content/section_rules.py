@@ -196,10 +196,7 @@ def select_data(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: M
 
 
 def _find_list(page: PageStatistics, start: int, end: int) -> tuple[int, int] | None:
-    """Return the range from the first block of a section to the end of its last list or table.
-
-    Return None without a list, and for a range that is too long or consists mainly of links.
-    """
+    """Return the blocks of a section up to its last list or table; None without one, or if long or mainly links."""
     elements = page.segments.elements
     within = np.flatnonzero((page.first >= start) & (page.last <= end) & (page.blocks > 0))
     ends = [int(page.last[number]) for number in within.tolist() if elements.tags[number] in _LISTS]

@@ -66,11 +66,7 @@ def _kinds(page: PageStatistics) -> Columns:
 
 
 def _find_ancestors(page: PageStatistics, levels: int) -> list[IntArray]:
-    """Return one array per level with an ancestor of each block.
-
-    Each level is the next ancestor with more blocks; at most three ancestors with the same number of blocks are
-    skipped.
-    """
+    """Return for each level the next ancestor of each block with more blocks, after at most three with as many."""
     found = [page.find_nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):
         above = page.up[found[-1]]
@@ -194,10 +190,7 @@ def _paths(page: PageStatistics) -> Columns:
 
 
 def _cards(page: PageStatistics) -> Columns:
-    """Return the columns of the nearest ancestor that is a card.
-
-    Cards are at least three siblings with the same tag and class names, and two or more blocks each on average.
-    """
+    """Return the columns of the nearest of three or more siblings with equal names, and two blocks each on average."""
     parts = page.expand_names([names.path_part for names in page.name_features]).astype(np.uint64)
     group = np.unique(page.parent.astype(np.uint64) * _STEP + parts, return_inverse=True)[1]
     count = np.bincount(group)

@@ -122,10 +122,7 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
 
 
 def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) -> Iterator[int]:
-    """Yield the elements with these tags that belong to the content, also where the model sees only short blocks.
-
-    They stand in an element with selected text, or between the title and the content: the lead image, key data.
-    """
+    """Yield the elements with these tags in an element with selected text, or between the title and the content."""
     first = int(chosen.argmax())
     titles = np.flatnonzero(page.tag[:first] == 1)
     title = int(titles[-1]) if len(titles) and first - titles[-1] <= _MAX_LEAD else first

@@ -147,10 +147,7 @@ def _weight(element: Element) -> float:
 
 
 def _choose(found: Sequence[tuple[Element, str]], totals: Mapping[str, float]) -> list[Element]:
-    """Return the elements with the best key, and running text beside them: later siblings without a class, or quotes.
-
-    The best key has the largest total.
-    """
+    """Return the elements with the key of the largest total, and later siblings without a class, or quotes."""
     known = [key for _, key in found]
     if not known:
         return []

@@ -188,10 +188,7 @@ def format_heading(post: Post) -> str:
 
 
 def _format_date(moment: datetime | None, written: str | None) -> str:
-    """Return a date as the page writes it, or like `2024-05-01 14:02` if only the markup states its day.
-
-    In the second case, the text of the page follows in brackets unless it states the same day.
-    """
+    """Return a date as the page writes it, or like `2024-05-01 14:02 (yesterday)` if only the markup states its day."""
     if moment is None or (written and "T" not in written[10:11] and date_parsing.find_date(written)):
         return written or ""
     stated = moment.strftime("%Y-%m-%d" if (moment.hour, moment.minute) == (0, 0) else "%Y-%m-%d %H:%M")

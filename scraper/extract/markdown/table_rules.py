@@ -114,10 +114,7 @@ def _holds_one_value(table: Element) -> bool:
 
 
 def _split_at_headings(table: Element) -> list[Element]:
-    """Return the headings that fill a row, and the tables between them, or [] if there are none.
-
-    A table is not split below a header row, since its columns would lose their names.
-    """
+    """Return the headings that fill a row outside of headed parts, and the tables between them, or [] without any."""
     rows = list(table_rows(table))
     headings = {row: heading for row in rows if (heading := _find_heading(row)) is not None}
     if not headings or max(len(row_cells(row)) for row in rows) == 1:

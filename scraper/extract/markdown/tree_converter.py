@@ -218,10 +218,7 @@ class TreeConverter(MarkdownConverter):
 
 
 def _join_parts(parts: list[str], *, trims_blanks: bool) -> str:
-    """Join parts. Where line breaks meet, the longer run stays, with two breaks at most.
-
-    With `trims_blanks`, blanks at the beginning of a line and one of two adjacent blanks are removed.
-    """
+    """Join parts. Where line breaks meet, at most two stay; with `trims_blanks`, blanks beside others or a break go."""
     out: list[str] = []
     pending = 0
     for part in parts:

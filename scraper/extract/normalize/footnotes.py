@@ -180,10 +180,7 @@ _COMPARED_LETTERS = 60
 
 
 def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
-    """Return pairs of mark and note for notes next to their marks, in the margin or after a checkbox.
-
-    Notes that occur again at the end of the page are removed here.
-    """
+    """Return mark and note of notes beside their marks; notes that the end of the page repeats are removed."""
     pairs: list[tuple[Element, Element, str]] = []
     page_letters = ""
     # A span is a sidenote only by its class.

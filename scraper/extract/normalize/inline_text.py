@@ -102,10 +102,7 @@ def _first_text(element: Element) -> str:
 
 
 def _are_separate_words(left: str, right: str) -> bool:
-    """Return True if the second text begins a new word with a capital or a digit.
-
-    A name with a colon, such as `Q:` or `Weight:`, is a label. `localhost:` before a number is none.
-    """
+    """Return True if the second text begins a word with a capital or a digit; a name with a colon is a label."""
     if _LABEL.search(left[-_WORD_WINDOW:]):
         return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
     if left[-1:] in (")", "]"):  # the number of a passage

@@ -11,7 +11,7 @@ import copy
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 
 from browsers.model import Snapshot
@@ -21,7 +21,6 @@ from scraper.html.page.main_content import remove_boilerplate
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.model import Verdict, VerdictKind
 from scraper.text.terms import compile_any_of, count_words, split_words
-from scraper.words.matcher import WordPattern
 
 _THIN_WORDS = 40
 """Words. A page with fewer visible words has no content."""
@@ -180,7 +179,8 @@ def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
     explains = snapshot.status < 400 and signals.words >= _BARE_WORDS
     for reason, phrases in PHRASES:
         least = _MIN_TITLE_SHARE if explains and reason in _DISCUSSED_REASONS else 0.0
-        if not any(_phrase_share(phrases, text) > least for text in signals.titles):
+        matches = ((phrases.search(text), text) for text in signals.titles)
+        if not any(match and len(match[0]) > least * len(text) for match, text in matches):
             continue
         if reason == "login" and not signals.has_fields and signals.words >= _THIN_WORDS:
             continue
@@ -188,12 +188,6 @@ def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
             continue  # rendering will run its scripts
         return reason
     return ""
-
-
-def _phrase_share(phrases: WordPattern, text: str) -> float:
-    """Return the share of a text that a phrase covers."""
-    match = phrases.search(text)
-    return len(match.group()) / len(text) if match else 0.0
 
 
 def _asks_consent_alone(signals: PageSignals) -> bool:
@@ -323,7 +317,8 @@ def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
     visible = text.lower()
     visible_words = split_words(visible)
     known = frozenset(visible_words)
-    described = split_words(_read_description(head))
+    metas = dict(reversed(head.metas))
+    described = split_words(metas.get("og:description") or metas.get("description") or "")
     hidden_letters, visible_letters = _count_prose_in_data(head, "".join(visible_words))
     return (
         1.0,
@@ -340,11 +335,6 @@ def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
     )
 
 
-def _read_description(head: PageHead) -> str:
-    metas = dict(reversed(head.metas))
-    return metas.get("og:description") or metas.get("description") or ""
-
-
 def _found_share(words: list[str], known: frozenset[str], visible: str) -> float:
     """Return the share of the words that are visible. Words of scripts without spaces may be inside other words."""
     found = sum(word in known or (not word.isascii() and word in visible) for word in words)
@@ -352,15 +342,12 @@ def _found_share(words: list[str], known: frozenset[str], visible: str) -> float
 
 
 def _score_landmarks(body: Element) -> float:
-    words = [count_words(text_of(landmark)) for landmark in _landmarks(body) if landmark is not body]
+    # One expression for landmarks by tag and by attribute takes twelve times as long.
+    landmarks = [*body.iter("main", "article")]
+    landmarks += [element for element in _WITH_ROLE(body) if element.get("role") == "main"]
+    landmarks += [element for element in _WITH_ID(body) if element.get("id") in _LANDMARK_IDS]
+    words = [count_words(text_of(landmark)) for landmark in landmarks if landmark is not body]
     return math.log1p(max(words)) if words else _DEFAULT_LANDMARK
-
-
-def _landmarks(body: Element) -> Iterator[Element]:
-    """Yield landmarks by tag and by attribute. One expression for all takes twelve times as long."""
-    yield from body.iter("main", "article")
-    yield from (element for element in _WITH_ROLE(body) if element.get("role") == "main")
-    yield from (element for element in _WITH_ID(body) if element.get("id") in _LANDMARK_IDS)
 
 
 def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:

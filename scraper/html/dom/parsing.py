@@ -37,8 +37,7 @@ _INVALID_REFERENCE = re.compile(
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 _FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
 """HTML has form feeds as white space; lxml rejects them when text is set."""
-_ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that lxml rejects."""
+_NESTING_TAG = re.compile(r"</?(?!(?:script|style|title|textarea)\b)[a-z][^<>]*>", re.IGNORECASE)
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BINARY_PROBE = 4_096
@@ -78,9 +77,13 @@ def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     # libxml2 stops below 2,048 levels.
     stopped = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
     if flatten and stopped and _ELEMENTS_AT_MAX_DEPTH(root):
-        return ParsedHtml(_parse_as_paragraphs(bounded), degraded=True)
+        flat = _encode_for_parser(_NESTING_TAG.sub("<p>", bounded))  # paragraphs do not nest
+        return ParsedHtml(etree.fromstring(flat, parser), degraded=True)
     _move_strays_to_body(root)
-    _close_terms(root)
+    for element in list(root.iter("dt", "dd")):
+        around = element.getparent()
+        if around is not None and around.tag in ("dt", "dd"):
+            around.addnext(element)  # HTML allows pages to omit the closing tags
     return ParsedHtml(root, degraded=is_cut)
 
 
@@ -112,10 +115,7 @@ def _encode_for_parser(text: str) -> bytes:
 
 
 def _move_strays_to_body(root: Element) -> None:
-    """Move elements that do not belong to the head into the body.
-
-    If a page omits the tags of head and body, libxml2, which only knows HTML 4, puts `main` and `article` in the head.
-    """
+    """Move elements such as `main`, which libxml2 puts in the head if a page omits the tags, into the body."""
     head = root.find("head")
     strays = [] if head is None else [child for child in head if child.tag not in _HEAD_TAGS]
     if not strays:
@@ -126,14 +126,6 @@ def _move_strays_to_body(root: Element) -> None:
     strays[-1].tail = (strays[-1].tail or "") + (body.text or "")
     body.text = None
     body[:0] = strays
-
-
-def _close_terms(root: Element) -> None:
-    """Move a nested `dt` or `dd` after the outer one: HTML allows pages to omit the closing tags."""
-    for element in list(root.iter("dt", "dd")):
-        around = element.getparent()
-        if around is not None and around.tag in ("dt", "dd"):
-            around.addnext(element)
 
 
 def flatten_deep_elements(root: Element) -> bool:
@@ -175,15 +167,11 @@ def _limit_size(text: str) -> str:
         text = text[: len(text) * _MAX_TAGS // tags]
         tags = text.count("<")
     quoted_openings = len(_QUOTED_OPENING.findall(text)) if tags > _QUOTED_OPENINGS else 0
-    if len(text) > _LONG_TAG and (quoted_openings > _QUOTED_OPENINGS or _has_long_tag(text)):
+    # Only tags without another opening bracket are checked.
+    long_tags = filter(None, (_TAG.match(text, at) for at in _find_long_gaps(text)))
+    if quoted_openings > _QUOTED_OPENINGS or any(_shorten_tag(tag) != tag.group() for tag in long_tags):
         text = _shorten_long_tags(text)
     return text
-
-
-def _has_long_tag(text: str) -> bool:
-    """Return True if a tag must be shortened. Only tags without another opening bracket are checked."""
-    tags = (_TAG.match(text, at) for at in _find_long_gaps(text))
-    return any(tag is not None and _shorten_tag(tag) != tag.group() for tag in tags)
 
 
 def _find_long_gaps(text: str) -> Iterator[int]:
@@ -224,41 +212,3 @@ def _shorten_tag(match: re.Match[str]) -> str:
     if len(tag) <= _LONG_TAG or len(_QUOTED.sub("", tag).split()) <= _MAX_ATTRIBUTES:
         return tag
     return f"<{match.group(1)}>"
-
-
-def _parse_as_paragraphs(text: str) -> Element:
-    """Return a tree with one paragraph for each run of text between tags."""
-    body = etree.Element("body")
-    for piece in _between_tags(text):
-        if piece.strip():
-            etree.SubElement(body, "p").text = _ILLEGAL_IN_XML.sub("\ufffd", html.unescape(piece))
-    root = etree.Element("html")
-    root.append(body)
-    return root
-
-
-def _between_tags(text: str) -> Iterator[str]:
-    """Yield the text outside of tags, comments, scripts and styles in one pass."""
-    lowered = text.lower() if len(text.lower()) == len(text) else text
-    at = 0
-    while at >= 0:
-        opening = text.find("<", at)
-        yield text[at:] if opening < 0 else text[at:opening]
-        if opening < 0:
-            return
-        name = next((name for name in _RAW_TEXT if lowered.startswith(name, opening + 1)), None)
-        if text.startswith("<!--", opening):
-            at = _find_end(text, "-->", opening)
-        elif name is not None:
-            at = _find_end(text, ">", lowered.find(f"</{name}", opening))
-        elif text[opening + 1 : opening + 2].isalpha() or text.startswith(("</", "<!", "<?"), opening):
-            at = _find_end(text, ">", opening)
-        else:
-            yield "<"
-            at = opening + 1
-
-
-def _find_end(text: str, mark: str, at: int) -> int:
-    """Return the position after the next mark, or -1 if there is none."""
-    found = text.find(mark, at) if at >= 0 else -1
-    return found + len(mark) if found >= 0 else -1

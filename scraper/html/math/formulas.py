@@ -105,7 +105,9 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
     """Return the TeX of an element and True if it is displayed, or None if it is not a formula."""
     tag = str(element.tag)
     if tag == "script":
-        return _read_script(element)
+        kind = (element.get("type") or "").lower()
+        is_formula = kind.startswith(("math/asciimath", "math/tex", "math/latex"))
+        return (_clean_tex(element.text or ""), "display" in kind) if is_formula else None
     if tag == "img":
         tex = _read_image(element)
         return (tex, False) if tex else None
@@ -113,25 +115,14 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
     if (tag == "asciimath" or "asciimath" in classes) and not len(element):
         tex = _clean_tex((element.text or "").strip("`"))
         return (tex, _is_display(element, classes)) if tex else None
-    if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
+    is_rendering = tag in ("span", "div") and not _RENDERINGS.isdisjoint(classes)
+    is_rendering = is_rendering and next(element.iterdescendants(*_PROSE_TAGS), None) is None
+    if tag not in ("math", "mjx-container") and not is_rendering:
         return _read_attributes(element)
     if _next_script(element) is not None:
         return "", False  # the next element is the source of this rendering
     tex = _read_source(element)
     return (tex, _is_display(element, classes)) if tex else None
-
-
-def _is_rendering(element: Element, classes: list[str]) -> bool:
-    """Return True if the element is the output of a renderer and contains nothing else."""
-    if element.tag not in ("span", "div") or _RENDERINGS.isdisjoint(classes):
-        return False
-    return next(element.iterdescendants(*_PROSE_TAGS), None) is None
-
-
-def _read_script(script: Element) -> tuple[str, bool] | None:
-    kind = (script.get("type") or "").lower()
-    is_formula = kind.startswith(("math/asciimath", "math/tex", "math/latex"))
-    return (_clean_tex(script.text or ""), "display" in kind) if is_formula else None
 
 
 def _read_attributes(element: Element) -> tuple[str, bool] | None:

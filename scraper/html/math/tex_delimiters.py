@@ -93,19 +93,9 @@ def strip_delimiters(tex: str) -> str:
 
 
 def strip_display_style(tex: str) -> str:
-    """Return a formula without a brace pair that only sets the size of all of it."""
+    """Return a formula without a brace pair that only sets the size of all of it, as MediaWiki writes it."""
     styled = _DISPLAY_STYLE.fullmatch(tex)
-    return styled.group(1).strip() if styled is not None and _has_balanced_braces(styled.group(1)) else tex
-
-
-def _has_balanced_braces(tex: str) -> bool:
-    """Return True if every brace is closed, and none before it is opened."""
-    depth = 0
-    for character in tex.replace("\\{", "").replace("\\}", ""):
-        depth += (character == "{") - (character == "}")
-        if depth < 0:
-            return False
-    return depth == 0
+    return styled.group(1).strip() if styled is not None else tex
 
 
 def is_prose(tex: str) -> bool:

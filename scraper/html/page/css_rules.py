@@ -196,7 +196,9 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         if causes:
             applies = rule.applies and None if causes[0] == "motion" else rule.applies
             hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies) for part in parts]
-        shows = _find_shown(body).difference(cause.partition(" ")[0] for cause in causes[:1])
+        declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
+        shows = {key for key, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
+        shows.difference_update(cause.partition(" ")[0] for cause in causes[:1])
         if shows:
             usual = (part for part in parts if not _NEEDS_MOUSE.search(part))
             names = {name for part in usual for name in last_names(part, with_tag=True)}
@@ -213,12 +215,6 @@ def _insert_variables(body: str, variables: dict[str, str]) -> str:
             break
         body = _VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "var(-)"), body)
     return body
-
-
-def _find_shown(body: str) -> set[str]:
-    """Return the keys of `_SHOWING_PROPERTIES` that have a property in the declarations."""
-    declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
-    return {shows for shows, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
 
 
 def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool], set[str]]) -> _Selectors:
@@ -276,10 +272,7 @@ def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
 def _may_hide_text(
     named: _NamedElements, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
 ) -> bool:
-    """Return True if one of the selectors, which were not evaluated, may match an element with text.
-
-    The text of descendants counts as well.
-    """
+    """Return True if one of the selectors, which were not evaluated, may match an element with text."""
     known, left = set(hidden), _MAX_DOUBTFUL_ELEMENTS
     for selector in dict.fromkeys(islice(selectors, _MAX_SELECTORS)):
         if DYNAMIC_PSEUDO.search(selector):

@@ -187,20 +187,16 @@ def _is_clipped(style: dict[str, str]) -> bool:
     path = style.get("clip-path", "")
     if _EMPTY_CLIP.search(style.get("clip", "")) or (path and _is_empty_clip_path(path)):
         return True
-    if any(name.startswith("padding") for name in style) or not _clips(style):
+    overflow = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
+    clips = not {"hidden", "clip"}.isdisjoint(overflow)
+    clips = clips or not {"strict", "content", "paint"}.isdisjoint(style.get("contain", "").split())
+    if any(name.startswith("padding") for name in style) or not clips:
         return False  # videos keep their aspect ratio by a box of no height with padding
     indent = style.get("text-indent", "")
     if indent.endswith("%") and (_parse_number(indent) or 0) >= 1 and style.get("white-space") == "nowrap":
         return True
     sizes = (_parse_length(style.get(limit + side)) for limit in ("", "max-") for side in _SIZES)
     return any(size is not None and size < 2 for size in sizes)
-
-
-def _clips(style: dict[str, str]) -> bool:
-    """Return True if a box hides what is outside of it."""
-    overflow = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
-    contained = style.get("contain", "").split()
-    return not {"hidden", "clip"}.isdisjoint(overflow) or not {"strict", "content", "paint"}.isdisjoint(contained)
 
 
 def _is_empty_clip_path(path: str) -> bool:

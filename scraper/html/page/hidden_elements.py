@@ -181,25 +181,19 @@ _WRAPPER_SHARE = 2 / 3
 
 
 def _mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Element]:
-    """Mark the hidden elements that a click reveals; return the other hidden ones.
-
-    With `wrappers`, an element with most of the page's text counts as visible, because its scripts have not run.
-    """
+    """Mark the hidden elements that a click reveals, or with `wrappers` scripts; return the other hidden ones."""
     candidates: list[Element] = []
     short: list[Element] = []
     for element in hidden:
-        length = 0 if _is_overlay(element) else len(text_of(element).strip())
-        if length:
+        is_overlay = element.get("aria-modal") or element.get("role") in _OVERLAY_ROLES
+        if not is_overlay and element.tag not in ("dialog", "nav") and (length := len(text_of(element).strip())):
             (candidates if length >= _MIN_TEXT else short).append(element)
     visible = _find_opened_texts(short) | _find_collapsed_passages(candidates, wrappers=wrappers)
     return [element for element in hidden if element not in visible]
 
 
 def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
-    """Return the hidden passages to keep.
-
-    They are collapsible ones, and with `wrappers` an element with most of the page's text.
-    """
+    """Return the collapsible passages, and with `wrappers` an element with most of the page's text."""
     visible: set[Element] = set()
     root_of_page = cache(lambda: candidates[0].getroottree().getroot())
     referenced_ids = cache(lambda: _find_referenced_ids(root_of_page()))
@@ -236,11 +230,6 @@ def _is_in_menu(element: Element) -> bool:
         return True
     linked = sum(_count_non_white(link) for link in element.iter("a"))
     return 2 * linked > _count_non_white(element)
-
-
-def _is_overlay(element: Element) -> bool:
-    is_marked = bool(element.get("aria-modal")) or element.get("role") in _OVERLAY_ROLES
-    return is_marked or element.tag in ("dialog", "nav")
 
 
 def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) -> bool:

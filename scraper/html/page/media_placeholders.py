@@ -83,27 +83,18 @@ def _replace_placeholder(fallback: Element) -> None:
     picture = pictures[0]
     if _FORMULA.search(picture.get("class") or "") or not picture.get("src"):
         return
-    placeholder = _picture_before(fallback)
+    before = fallback.getprevious()
+    is_beside = before is not None and not (before.tail or "").strip()
+    placeholder = next(before.iter("img"), None) if before is not None and is_beside else None
+    source = "" if placeholder is None else find_image_source(placeholder)
     if placeholder is None:
         picture.tail = None
         fallback.addprevious(picture)
-    elif not _has_source(placeholder):
+    elif not source or source.startswith("data:"):
         placeholder.set("src", picture.get("src", ""))
         if not (placeholder.get("alt") or "").strip():
             placeholder.set("alt", picture.get("alt") or "")
     remove(fallback)
-
-
-def _picture_before(fallback: Element) -> Element | None:
-    before = fallback.getprevious()
-    if before is None or (before.tail or "").strip():
-        return None
-    return before if before.tag == "img" else next(before.iter("img"), None)
-
-
-def _has_source(picture: Element) -> bool:
-    source = find_image_source(picture)
-    return bool(source) and not source.startswith("data:")
 
 
 def _find_video_page(frame: Element, base: str) -> str | None:

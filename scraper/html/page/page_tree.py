@@ -248,10 +248,7 @@ def _replace_drawing(drawing: Element) -> None:
 
 
 def _needs_fallback(body: Element) -> bool:
-    """Return True if the content is only in `noscript`, because scripts ran and produced nothing.
-
-    Discourse sends each thread also in `noscript`, and its scripts may reject the browser.
-    """
+    """Return True if the content is only in `noscript`, as in Discourse if its scripts reject the browser."""
     fallbacks = [text_of(element) for element in body.iter("noscript")]
     fallback_words = count_words(" ".join(fallbacks))
     note_words = count_words(" ".join(filter(_is_script_note, fallbacks)))
