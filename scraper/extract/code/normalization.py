@@ -205,7 +205,10 @@ def join_named_lines(root: Element, class_names: str) -> None:
 
     @cache
     def kind_of(classes: str | None, slate_type: str | None) -> str:
-        return _find_kind(pad_names(f"{classes or ''} {slate_type or ''}"))
+        """Return the name of a line, `box` for an element around lines, or an empty text."""
+        names = pad_names(f"{classes or ''} {slate_type or ''}")
+        line = _LINE.search(names)
+        return line[1] if line else "box" if _BOX.search(names) else ""
 
     lines: defaultdict[Element, list[Element]] = defaultdict(list)
     boxes = []
@@ -229,16 +232,6 @@ def join_named_lines(root: Element, class_names: str) -> None:
             _write_lines(leaf, [extract_code(leaf)])
 
 
-def _names_of(element: Element) -> str:
-    return pad_names(f"{element.get('class') or ''} {element.get('data-slate-type') or ''}")
-
-
-def _find_kind(names: str) -> str:
-    """Return the name of a line, `box` for an element around lines, or an empty text."""
-    line = _LINE.search(names)
-    return line[1] if line else "box" if _BOX.search(names) else ""
-
-
 def _is_in_code(element: Element) -> bool:
     return element.tag == "pre" or next(element.iterancestors("pre", "code"), None) is not None
 
@@ -252,7 +245,7 @@ def _hold_all_text(box: Element, lines: Sequence[Element]) -> bool:
         element = stack.pop()
         if not all(_NO_LINE.fullmatch(text or "") for text in (element.text, *(child.tail for child in element))):
             return False
-        stack += [one for one in element if one not in inside and not _ASIDE.search(_names_of(one))]
+        stack += [one for one in element if one not in inside and not _ASIDE.search(pad_names(one.get("class") or ""))]
     return True
 
 
@@ -317,7 +310,8 @@ def _read_row(line: Element) -> _Row | None:
     is_numbered = digits.isdecimal() and len(digits) <= _MAX_DIGITS and text_of(line).lstrip().startswith(digits)
     if (outside and not is_numbered) or next(line.iterdescendants(*_NOT_IN_LINES), None) is not None:
         return None
-    text = _clean_line("".join(map(text_of, line.iter("code", "pre"))) if is_numbered else text_of(line))
+    text = "".join(map(text_of, line.iter("code", "pre"))) if is_numbered else text_of(line)
+    text = text.replace("\xa0", " ").strip("\r\n").rstrip()
     return None if "\n" in text else (int(digits) if is_numbered else None, text)
 
 
@@ -345,10 +339,6 @@ def _replace_run(lines: Sequence[Element], texts: Sequence[str]) -> None:
         line.tail = None
         remove(line)
     _write_lines(lines[0], texts)
-
-
-def _clean_line(text: str) -> str:
-    return text.replace("\xa0", " ").strip("\r\n").rstrip()
 
 
 def _write_lines(element: Element, lines: Sequence[str]) -> None:

@@ -64,7 +64,9 @@ class DecisionForest:
         order = np.concatenate(levels)
         borders = np.cumsum([0, *map(len, levels)]).tolist()
         self._levels = [(start, end, sources[start:end]) for start, end in itertools.pairwise(borders) if start < end]
-        self._features, self._thresholds, self._node_comparisons = _distinct_comparisons(nodes, order)
+        keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
+        _, places, self._node_comparisons = np.unique(keys, return_index=True, return_inverse=True)
+        self._features, self._thresholds = nodes.features[order[places]], nodes.thresholds[order[places]][:, None]
         self._comparisons = np.arange(len(self._features))
         self._rows, self._starts = _plane_rows(nodes, order, self._trees)
         leaves = np.empty_like(nodes.leaves)
@@ -164,14 +166,6 @@ def _find_levels(nodes: TreeNodes) -> tuple[list[_Ints], _Ints]:
         starts = np.concatenate((starts[inner], middles))
         source = np.concatenate((places, places + len(nodes.trees) + 1))
     return levels, np.concatenate(sources)
-
-
-def _distinct_comparisons(nodes: TreeNodes, order: _Ints) -> tuple[_Ints, NDArray[np.float32], _Ints]:
-    """Return the distinct comparisons (features and thresholds), and the index of each node's comparison."""
-    keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
-    _, places, node_comparisons = np.unique(keys, return_index=True, return_inverse=True)
-    chosen = order[places]
-    return nodes.features[chosen], nodes.thresholds[chosen][:, None], node_comparisons
 
 
 def _plane_rows(nodes: TreeNodes, order: _Ints, trees: int) -> tuple[_Ints, _Ints]:

@@ -163,7 +163,9 @@ _FEW = 1e-9
 
 def compute_repetition_columns(page: PageStatistics) -> Columns:
     """Return the columns of repeated structures: equal paths, cards and equal texts."""
-    return _paths(page) | _cards(page) | _equal_texts(page)
+    numbers: dict[str, int] = {}
+    ids = page.text_ids = np.array([numbers.setdefault(text.lower(), len(numbers)) for text in page.texts])
+    return _paths(page) | _cards(page) | {"equal": np.bincount(ids)[ids], "equal_before": _rank(ids)}
 
 
 def _paths(page: PageStatistics) -> Columns:
@@ -231,9 +233,3 @@ def _rank(group: IntArray) -> IntArray:
     rank = np.empty(len(group), np.int64)
     rank[order] = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
     return rank
-
-
-def _equal_texts(page: PageStatistics) -> Columns:
-    numbers: dict[str, int] = {}
-    ids = page.text_ids = np.array([numbers.setdefault(text.lower(), len(numbers)) for text in page.texts])
-    return {"equal": np.bincount(ids)[ids], "equal_before": _rank(ids)}

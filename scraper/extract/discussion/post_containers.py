@@ -173,9 +173,7 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
         len(one.complete) < max(one.least, _MIN_GOOD * one.size)
         and not (one.shape.is_post and len(one.authors) >= _MIN_NAMED * one.size)
     ),
-    "parts of posts": lambda one: (
-        not _may_follow(one.shape, one.search.found) or _are_parts(one.containers, one.search.found)
-    ),
+    "parts of posts": lambda one: _are_parts(one.shape, one.containers, one.search.found),
     "cards beside the text": lambda one: (
         not one.shape.is_reply and one.search.cards.are_beside(one.elements, may_be_all=one.shape.is_post)
     ),
@@ -213,18 +211,13 @@ def _read_post(
     """Return the post in an element that has labels, or None if it has the labels of several posts."""
     authors = _of_kind(labels, author_key, is_date=False)
     dates = _of_kind(labels, date_key, is_date=True)
-    if _is_wrapper(authors, dates):
+    names, times = {label.text for label in authors}, {label.text for label in dates}
+    if len(times) > 1 and (len(names) > 1 or len(times) > 3):
         return None
     same = [label for label in labels if label.is_date and label.text == dates[0].text]
     date = next((label for label in (*dates[:1], *same) if label.moment is not None), next(iter(dates), None))
     name = type_of(element) if shape.name == TYPED_POST else shape.name
     return PostContainer(element, next(iter(authors), None), date, name, [label.element for label in same])
-
-
-def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLabel]) -> bool:
-    """Return True if an element has the labels of several posts."""
-    names, times = {label.text for label in authors}, {label.text for label in dates}
-    return len(times) > 1 and (len(names) > 1 or len(times) > 3)
 
 
 def _best_keys(members: Iterable[Sequence[AuthorDateLabel]]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
@@ -256,22 +249,17 @@ def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, 
     return of_kind[:1] if is_date else [min(of_kind, key=lambda label: label.key[0])]
 
 
-def _may_follow(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
-    """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
-    if not any(around in found for element in shape.members for around in element.iterancestors()):
-        return True
-    return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
-
-
-def _are_parts(containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
+def _are_parts(shape: Shape, containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
     """Return True if elements inside of posts are parts of these posts, not comments on them."""
-    outer = [next((found[one] for one in part.element.iterancestors() if one in found), None) for part in containers]
-    if not any(outer):
+    if not any(around in found for element in shape.members for around in element.iterancestors()):
         return False
+    if "comment" not in shape.name.lower() or any("comment" in one.shape.lower() for one in found.values()):
+        return True
+    outer = [next((found[one] for one in part.element.iterancestors() if one in found), None) for part in containers]
     complete = sum(one.author is not None and one.date is not None for one in containers)
     authors = [one.author.text if one is not None and one.author else "" for one in outer]
     own = [one.author.text if one.author else None for one in containers]
-    return complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own)
+    return any(outer) and (complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own))
 
 
 def _own_lengths(members: Collection[Element]) -> dict[Element, int]:
@@ -308,15 +296,10 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
     if first.author and first.date and (author.text, date.text) == (first.author.text, first.date.text):
         return None  # the header of the page, which names the author of the first post
     around = list(takewhile(lambda one: one not in known and one.tag != "body", author.element.iterancestors()))
-    if not _is_topic(around) or around[-1] not in date.element.iterancestors():
+    is_topic = any(_TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around)
+    if not is_topic or around[-1] not in date.element.iterancestors():
         return None
     return PostContainer(around[-1], author, date, first.shape, [date.element])
-
-
-def _is_topic(around: Sequence[Element]) -> bool:
-    """Return True if one of the elements is named as a topic."""
-    names = (f"{one.get('class')} {one.get('id')}" for one in around)
-    return any(map(_TOPIC_NAME.search, names))
 
 
 def _class_key(label: AuthorDateLabel) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -126,19 +126,16 @@ def _plain(text: str, limit: int) -> str:
     return _HEADING_SEPARATORS.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
 
 
-def _iter_own_elements(container: Element, others: Collection[Element]) -> Iterator[Element]:
-    """Yield the elements of a post outside of the posts that it contains."""
-    stack = [container]
-    while stack:
-        element = stack.pop()
-        if element is container or element not in others:
-            yield element
-            if len(element):
-                stack.extend(reversed(element))
-
-
 def _find_score(container: Element, others: Collection[Element]) -> int | None:
-    for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS):
+    """Return the score in the first elements of a post, outside of the posts that it contains."""
+    stack = [container]
+    left = _OWN_ELEMENTS
+    while stack and left:
+        element = stack.pop()
+        if element is not container and element in others:
+            continue
+        left -= 1
+        stack.extend(reversed(element))
         name = f"{element.get('class') or ''} {element.get('data-role') or ''}"[:100].strip()
         stated = element.get("data-score") or (element.get("score") if "-" in element.tag else None)
         if not stated and (label := _SCORE_LABEL.fullmatch((element.get("aria-label") or "").strip())):

@@ -51,9 +51,10 @@ class LinkRules(MarkdownRules):
         element = el.element
         href = element.get("href")
         anchor = href[1:] if href and href[0] == "#" else None
-        is_of_title = (
-            anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor)
-        )
+        # A link to the heading or term that contains it.
+        is_in_title = anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS)
+        title = next(element.iterancestors("dt", *HEADINGS), None) if is_in_title else None
+        is_of_title = title is not None and anchor in (title.get("id"), element.get("id"), element.get("name"))
         if _is_permalink(element, label, is_of_title=is_of_title):
             last = self.plain_pieces[-1]
             if isinstance(last, str) and last.strip() == label:
@@ -64,7 +65,8 @@ class LinkRules(MarkdownRules):
         url = self.url_resolver.absolute(href)
         if not url:
             return text
-        if "_inline" not in parent_tags and (card := _find_card(text)):
+        card = text.strip()  # a link around a heading or several blocks
+        if "_inline" not in parent_tags and ("\n\n" in card or (text[0] == "\n" and _HEADING.match(card))):
             return self._format_card(card, url, element)
         if "#" in label:
             label = _HASHES.sub("", label)
@@ -116,18 +118,6 @@ def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
     # With all words of its heading, as markdown-it and Documenter write it, a link is no permalink.
     heading = next(element.iterancestors(*HEADINGS), None)
     return heading is None or len(split_words(text_of(heading))) != len(split_words(text_of(element)))
-
-
-def _find_card(text: str) -> str:
-    """Return the text of a link around a heading or several blocks, or "" for other links."""
-    card = text.strip()
-    return card if "\n\n" in card or (text[0] == "\n" and _HEADING.match(card)) else ""
-
-
-def _links_to_own_title(element: Element, name: str) -> bool:
-    """Return True if the target of a link is the heading or term that contains it."""
-    title = next(element.iterancestors("dt", *HEADINGS), None)
-    return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))
 
 
 _MAX_ALT = 200

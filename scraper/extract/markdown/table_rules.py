@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import ClassVar
 
 from lxml import etree
@@ -80,7 +81,7 @@ def _is_layout_table(table: Element) -> bool:
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
-    if len(rows) == 1 and (widest == 1 or sum(map(_is_readable, rows[0])) == 1 or any(map(_holds_blocks, filled))):
+    if len(rows) == 1 and (widest == 1 or sum(map(_is_readable, rows[0])) == 1 or any(map(_is_page_part, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
@@ -116,7 +117,12 @@ def _holds_one_value(table: Element) -> bool:
 def _split_at_headings(table: Element) -> list[Element]:
     """Return the headings that fill a row outside of headed parts, and the tables between them, or [] without any."""
     rows = list(table_rows(table))
-    headings = {row: heading for row in rows if (heading := _find_heading(row)) is not None}
+    headings = {
+        row: row[0][0]
+        for row in rows
+        if len(row) == 1 and len(row[0]) and row[0][0].tag in _SECTION_HEADINGS
+        if text_of(row[0]).strip() == text_of(row[0][0]).strip()
+    }
     if not headings or max(len(row_cells(row)) for row in rows) == 1:
         return []
     runs: list[list[Element]] = []
@@ -141,13 +147,6 @@ def _split_at_headings(table: Element) -> list[Element]:
         heading.tail = None
         parts.append(heading)
     return parts
-
-
-def _find_heading(row: Element) -> Element | None:
-    if len(row) != 1 or len(row[0]) == 0 or row[0][0].tag not in _SECTION_HEADINGS:
-        return None
-    cell, heading = row[0], row[0][0]
-    return heading if text_of(cell).strip() == text_of(heading).strip() else None
 
 
 def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
@@ -195,16 +194,15 @@ def _is_equation(table: Element) -> bool:
     for row in table_rows(table):
         cells = [cell for cell in row_cells(row) if text_of(cell).strip()]
         formulas = [cell for cell in cells if next(cell.iter("math"), None) is not None]
-        if len(formulas) > _MAX_FORMULAS_PER_ROW or not all(map(_is_formula_only, formulas)):
+        beside = (
+            len("".join(text_of(cell).split())) - sum(len("".join(text_of(one).split())) for one in cell.iter("math"))
+            for cell in formulas
+        )
+        if len(formulas) > _MAX_FORMULAS_PER_ROW or max(beside, default=0) > 1:
             return False
         if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
             return False
     return True
-
-
-def _is_formula_only(cell: Element) -> bool:
-    formula_length = sum(len("".join(text_of(formula).split())) for formula in cell.iter("math"))
-    return len("".join(text_of(cell).split())) - formula_length <= 1
 
 
 def _has_content(cell: Element) -> bool:
@@ -217,11 +215,9 @@ def _is_readable(cell: Element) -> bool:
     return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
 
 
-def _holds_blocks(cell: Element) -> bool:
-    """Return True if a cell is a part of a page rather than a value."""
-    if any(child.tag in _PAGE_PARTS for child in cell):
-        return True
-    return sum(child.tag in ("p", "div") for child in cell) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
+def _is_page_part(cell: Element) -> bool:
+    several = sum(child.tag in ("p", "div") for child in cell) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
+    return several or any(child.tag in _PAGE_PARTS for child in cell)
 
 
 def _format_pipe_table(table: Element, texts: Mapping[Element, str]) -> str:
@@ -365,10 +361,11 @@ class TableRules(CodeRules, MathRules):
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""
-        if not _is_in_grid(el.element):
-            return format_block(text, parent_tags)
-        self._cells[el.element] = text
-        return ""
+        around = [one.tag for one in islice(el.element.iterancestors(), 3) if one.tag not in TABLE_SECTIONS]
+        if around[:2] == ["tr", "table"]:
+            self._cells[el.element] = text
+            return ""
+        return format_block(text, parent_tags)
 
     convert_th = convert_td
 
@@ -391,12 +388,3 @@ class TableRules(CodeRules, MathRules):
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"table": _table}
-
-
-def _is_in_grid(cell: Element) -> bool:
-    """Return True if a cell is in a row of a table; other cells become blocks."""
-    row = cell.getparent()
-    around = row.getparent() if row is not None and row.tag == "tr" else None
-    if around is not None and around.tag in TABLE_SECTIONS:
-        around = around.getparent()
-    return around is not None and around.tag == "table"
