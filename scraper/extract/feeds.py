@@ -111,7 +111,6 @@ def _read_author(entry: Element) -> str:
 
 
 def _find_enclosures(entry: Element) -> Iterator[str]:
-    """Yield the URLs of media and files that are attached to an entry."""
     for child in entry:
         url = child.get("url") if _local_name(child) == "enclosure" else None
         if _local_name(child) == "link" and child.get("rel") == "enclosure":
@@ -149,7 +148,6 @@ def _child_text(element: Element, names: tuple[str, ...]) -> str:
 
 
 def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
-    """Return the text of the first named child that is not empty."""
     for child in (child for name in names for child in element if _local_name(child) == name):
         is_markup = len(child) and child.get("type") == "xhtml"  # an Atom element
         text = "".join(etree.tostring(inner, encoding="unicode") for inner in child) if is_markup else text_of(child)

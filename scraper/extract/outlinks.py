@@ -22,10 +22,8 @@ from scraper.words.matcher import WordPattern
 MAX_LINKS = 20_000
 """Different URLs of one page."""
 _MAX_ALTERNATES = 200
-"""Translations in the head of one page."""
 _MAX_TEXT = 200
 _PARENTS = 12
-"""Ancestors of a link that are examined for its place."""
 _FEED_TYPES = frozenset(
     "application/rss+xml application/atom+xml application/rdf+xml application/feed+json application/json "
     "application/xml text/xml".split()
@@ -146,7 +144,6 @@ def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
 
 
 def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
-    """Yield each element that leads to another page, with its address as written."""
     for element in root.iter("a", "area"):
         address = element.get("href") or element.get("xlink:href") or ""
         yield element, address
@@ -164,7 +161,6 @@ def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
 
 
 def _find_scripted(element: Element) -> str:
-    """Return the literal URL to which a click handler leads, or ""."""
     target = _SCRIPTED.search(element.get("onclick") or "")
     return target[1] if target else ""
 
@@ -229,7 +225,6 @@ def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
 
 
 def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
-    """Return the directives for robots, and the URL of a redirect or ""."""
     robots, refresh = set(), ""
     for meta in root.iter("meta"):
         content = meta.get("content") or ""

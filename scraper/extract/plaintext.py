@@ -13,7 +13,6 @@ from scraper.text import sanitize
 from scraper.text.markdown_structure import fence, find_headings, format_json
 
 _MAX_CHARACTERS = 4_000_000
-"""Characters of a text; the rest is cut off."""
 
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
 _PROSE_TYPES = frozenset({"text/plain", ""})

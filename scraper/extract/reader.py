@@ -224,7 +224,6 @@ STAGES: tuple[Stage[Draft], ...] = (
 
 
 def _finish(draft: Draft) -> Document:
-    """Return the document that the stages read."""
     about = draft.about
     # A date in the text of a list belongs to one of its items.
     is_dated = about.published_source != "text" or draft.content.page_type not in _LIST_PAGE_TYPES

@@ -23,7 +23,6 @@ MAX_BYTES = 52_428_800
 MAX_ENTRIES = 100_000
 """URLs that are read from one file. sitemaps.org allows 50,000."""
 _MAX_BLOCK = 20_000
-"""Characters of one entry that are read."""
 _MAX_TITLE = 300
 _MAX_URL = 2_000
 _FEED_CHARACTERS = 4_000_000
@@ -198,13 +197,11 @@ def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_in_comment(block: str, is_comment: bool) -> bool:
-    """Return True if a comment is open at the end of the block."""
     begin, end = block.rfind("<!--"), block.rfind("-->")
     return begin > end or (is_comment and end < 0)
 
 
 def _find_url(text: str, base: str) -> str:
-    """Return the absolute URL in the text of an element, or "" if there is none."""
     address = text.replace("<![CDATA[", "").strip()
     if "&" in address:
         address = html.unescape(address)

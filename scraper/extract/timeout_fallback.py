@@ -29,7 +29,6 @@ _MAX_TAG_CHARACTERS = 2_000
 """Characters of a tag that are examined. Attributes that hide an element are among the first."""
 
 _SKIPPED_TAGS = frozenset("script style template title textarea svg canvas object iframe noscript".split())
-"""Elements whose content is not displayed."""
 
 _BLOCKS = BLOCKS | set(
     "address aside br details fieldset figcaption figure footer form header hr main nav option pre summary".split()
@@ -46,8 +45,6 @@ _BLANKS = re.compile(r"[ \t\r\f\v]+")
 
 @dataclass(slots=True)
 class _Scanner:
-    """One pass over a page."""
-
     text: str
     lowered: str
     at: int = 0

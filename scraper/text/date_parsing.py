@@ -310,7 +310,6 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
 
 
 def _read_age(match: re.Match[str]) -> timedelta:
-    """Return the age in a match of `AGE` or `_PAST_DAY`."""
     found = match.groupdict()
     if "amount" not in found:
         return _DAY if found["yesterday"] else 2 * _DAY

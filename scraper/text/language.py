@@ -68,7 +68,6 @@ _WORD_SCRIPTS = ("latin", "cyrillic")
 
 @load_once
 def _common_words() -> dict[str, dict[str, frozenset[str]]]:
-    """Return the commonest words of each language by script."""
     lists = read_topic("language")
     return {script: {name: frozenset(words) for name, words in lists[script].items()} for script in _WORD_SCRIPTS}
 

@@ -168,7 +168,6 @@ def _filter_suspect(match: re.Match[str]) -> str:
 
 
 def _joins_emoji(text: str, at: int, after: str) -> bool:
-    """Return True if the joiner at a position connects two emoji to one picture."""
     before = text[at - 1] if at else ""
     if before == "\ufe0f" or "\U0001f3fb" <= before <= "\U0001f3ff":
         before = text[at - 2] if at > 1 else ""

@@ -140,7 +140,6 @@ def _normalize_box(box: Element) -> None:
 
 
 def _normalize_bare_code(root: Element) -> None:
-    """Turn each `code` that is a block, together with adjacent ones, into a `pre`."""
     done: set[Element] = set()
     for code in list(root.iter("code")):
         if code in done or not is_bare_block(code):
@@ -155,7 +154,6 @@ def _normalize_bare_code(root: Element) -> None:
 
 
 def _find_adjacent_blocks(code: Element) -> Iterator[Element]:
-    """Yield a bare block and the code blocks that directly follow it."""
     one: Element | None = code
     while one is not None and (one.tag == "pre" or (one.tag == "code" and is_bare_block(one))):
         yield one
@@ -174,7 +172,6 @@ def _extract_fragment(code: Element) -> str:
 _LINE = re.compile(
     r"[\s_](cm-line|view-line|ace_line|codemirror-line|code-?line|token-line|ltx_listingline|ec-line|line)\s"
 )
-"""Names of elements with one line of code."""
 _BOX = re.compile(
     r"[\s_-](?:codemirror-code|cm-content|view-lines|ace_text-layer|fragment|ltx_listing|code|codebox|code-?block)[\s_-]"
 )
@@ -256,7 +253,6 @@ def _read_top(line: Element) -> int:
 
 
 def _remove_gutter(box: Element, lines: int) -> None:
-    """Remove the numbers of the lines, which editors write beside the code."""
     for place in (box, *islice(box.iterancestors(), _MAX_DEPTH)):
         for beside in [*place.itersiblings(), *place.itersiblings(preceding=True)]:
             numbers = [text.strip() for text in map(str, beside.itertext()) if text.strip()]
@@ -292,11 +288,9 @@ def join_code_lines(root: Element) -> None:
 
 
 _Row = tuple[int | None, str]
-"""Number and code of a line."""
 
 
 def _find_run(line: Element) -> Iterator[tuple[Element, _Row]]:
-    """Yield a line and those that directly follow it."""
     one: Element | None = line
     while one is not None and one.tag == line.tag and (row := _read_row(one)) is not None:
         yield one, row
@@ -316,7 +310,6 @@ def _read_row(line: Element) -> _Row | None:
 
 
 def _are_lines(lines: Sequence[Element], rows: Sequence[_Row]) -> bool:
-    """Return True if rows are the lines of one block."""
     numbers = [number for number, _ in rows if number is not None]
     if len(numbers) >= _MIN_NUMBERED:
         return numbers == list(range(numbers[0], numbers[0] + len(rows)))

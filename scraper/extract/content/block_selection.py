@@ -19,7 +19,6 @@ _MIN_REPEATED = 40
 """Characters. Shorter texts, such as labels and prices, may occur twice."""
 
 _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
-"""Minimum characters and blocks of a duplicate element."""
 
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
@@ -147,14 +146,12 @@ _MIN_TABLE_SHARE = 1 / 3
 with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
 _PROSE = 0.5
-"""Probability of the page types whose single blocks may repeat."""
 
 _MIN_DOCUMENTATION = 0.5
 """Probability. With at least this, a page is documentation, whose title and repeated text are kept. Dropping repeated
 text costs .006 of F1 there, but it gains .014 on forums and .011 on products."""
 
 _MAX_FROM_TITLE = 12
-"""Blocks between the title and the first selected block."""
 _MIN_TITLE_WORDS, _MIN_REPEATED_SHARE = 4, 0.4
 """Minimum different words of a heading that is not a site or section name, and share of them in the head's title that
 repeats it."""

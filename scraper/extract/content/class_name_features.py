@@ -149,7 +149,6 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
 
 @lru_cache(maxsize=256)
 def _hash_tag(tag: str) -> tuple[int, int]:
-    """Return the hash of a tag, and that of its token."""
     number = _hash(tag)
     return number, crc32(b"<", number)
 

@@ -23,7 +23,6 @@ _SPAN = 64
 """Factor that is larger than any leaf number: tree, start and end of a leaf range combine into one number with it."""
 
 _WORD, _BYTE = 64, 8
-"""Bits."""
 _ALL, _NONE = ~np.uint64(0), np.uint64(0)
 _FEW_WORDS = 2
 """Maximum words of rows for which every comparison is made: to find the columns that differ takes as long."""

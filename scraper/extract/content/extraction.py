@@ -31,7 +31,6 @@ _CONTENT_TAGS = frozenset({"main", "article", "h1", "p"})
 """Tags. A footer with one of these may contain the content."""
 
 _MAX_LINK_DEPTH = 6
-"""Levels above the name of an item in which its link is searched."""
 
 _MIN_TYPE = 0.35
 """Probability. Below this, no page type is reported."""

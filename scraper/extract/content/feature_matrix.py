@@ -72,7 +72,6 @@ _OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
 
 
 def _compute_page_columns(page: PageStatistics) -> Columns:
-    """Return the columns that are equal for all blocks of a page."""
     values = _summarize_blocks(page) | _summarize_url(page.description.url)
     rows = np.repeat(np.fromiter(values.values(), np.float64, len(values))[:, None], page.n, axis=1)
     return dict(zip(values, rows, strict=True))
@@ -246,14 +245,11 @@ def _find_topic_lines(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 _PROBE = 200
-"""Characters at the start of a block in which character classes are counted."""
 _COMMON_PROBE, _TITLE_PROBE = 60, 40
-"""Words at the start of a block that are compared with the common words and with the title."""
 _ENDS = ".!?\u3002\uff01\uff1f\u0964\u061f\u06d4"
 _HALF_ENDS = ":;,\u3001\uff0c\uff1a"
 _END_VALUES = dict.fromkeys(_ENDS, 1.0) | dict.fromkeys(_HALF_ENDS, 0.5)
 _SENTENCE_ENDS = frozenset(_ENDS + "\"\u201d'\u2019\u300d):")
-"""Sentence ends, and the quotation marks and brackets that may follow them."""
 _SEPARATORS = "|\u203a\u00bb\u00a9\u2022\u00b7/>"
 _MONEY = "$\u00a3\u20ac\u00a5%\u20b9\u20bd\u20a9"
 _DIGIT, _UPPER, _SEPARATOR, _CURRENCY = 1, 2, 4, 8
@@ -323,7 +319,6 @@ def _character_columns(texts: list[str]) -> Columns:
 
 @cache
 def _classify_characters() -> NDArray[np.uint8]:
-    """Return the character classes of the basic plane, one byte per character."""
     kinds = np.zeros(_PLANE, np.uint8)
     characters = np.arange(_PLANE - 1, dtype=np.uint32).view("U1")
     kinds[:-1] = _DIGIT * np.strings.isdigit(characters) + _UPPER * np.strings.isupper(characters)

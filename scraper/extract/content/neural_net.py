@@ -155,7 +155,6 @@ def _compute_context(states: Array, around: Neighborhood, learned: Array) -> Arr
 
 
 def _average_paths(states: Array, around: Neighborhood) -> Array:
-    """Return the mean state of the blocks of each path."""
     order = np.argsort(around.paths, kind="stable")
     weighted = states[order] * around.weights[order, None]
     totals = np.bincount(around.paths, around.weights)

@@ -154,7 +154,6 @@ def drop_empty_headings(
 
 _FOOD = WordPattern(r"{headings.food}")
 _DEVICE = WordPattern(r"{headings.device}")
-"""Headings of the technical data of a product."""
 
 _POSSIBLE = 0.1
 """Minimum mean probability of technical data. Shops also show short copies of them, which are not selected."""

@@ -199,7 +199,6 @@ def copy_body(elements: Sequence[Element]) -> Element:
 
 
 def _is_control(element: Element) -> bool:
-    """Return True for a link or a label such as "Reply"."""
     words = text_of(element).strip() if element.tag in ("a", "span") and len(element) < 3 else ""
     return 2 < len(words) < 40 and _CONTROL.fullmatch(words) is not None
 

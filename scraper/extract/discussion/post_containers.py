@@ -18,7 +18,6 @@ from scraper.html.dom.xpath import Element, depth_of, text_of
 from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3
-"""Levels above a card in which a link around the whole card is searched."""
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
 _SIDE_NAME = re.compile("sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend")
 _MAX_ROUNDS = 4
@@ -31,7 +30,6 @@ _MIN_NAMED = 0.7
 _MAX_WRAPPERS = 0.2
 """Share of the elements of one shape that have the labels of several posts."""
 _MIN_NAMES = 2
-"""Minimum number of different names of posts without dates."""
 _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
@@ -55,8 +53,6 @@ class PostContainer:
 
 @dataclass
 class _Search:
-    """Posts found so far, the elements of their labels, and what the judgment of shapes keeps."""
-
     cards: _RelatedCards
     found: dict[Element, PostContainer] = field(default_factory=dict)
     used: set[Element] = field(default_factory=set)
@@ -75,8 +71,6 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Elements of a shape that may be posts, and what decides it."""
-
     shape: Shape
     search: _Search
     containers: Sequence[PostContainer]
@@ -153,7 +147,6 @@ def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
 
 
 def _covers(outer: _Candidate, inner: _Candidate) -> bool:
-    """Return True if the candidate is the other one, or its elements contain the other's."""
     if outer is inner:
         return True
     if abs(len(outer.containers) - len(inner.containers)) > 0.1 * len(inner.containers):
@@ -250,7 +243,6 @@ def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, 
 
 
 def _are_parts(shape: Shape, containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
-    """Return True if elements inside of posts are parts of these posts, not comments on them."""
     if not any(around in found for element in shape.members for around in element.iterancestors()):
         return False
     if "comment" not in shape.name.lower() or any("comment" in one.shape.lower() for one in found.values()):
@@ -263,7 +255,6 @@ def _are_parts(shape: Shape, containers: Sequence[PostContainer], found: Mapping
 
 
 def _own_lengths(members: Collection[Element]) -> dict[Element, int]:
-    """Return the characters of each element without those of the other elements inside it."""
     whole = {element: len(text_of(element)) for element in members}
     own = dict(whole)
     for element in members:

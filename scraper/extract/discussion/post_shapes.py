@@ -21,7 +21,6 @@ _POST_NAME = WordPattern(
     r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
     r"discussion|{posts.class})"
 )
-"""Shapes whose names suggest posts."""
 _REPLY_NAME = re.compile(
     r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
 )
@@ -30,7 +29,6 @@ _POST_TYPES = frozenset(
 )
 """Shapes declared as posts; a single element of them is enough."""
 _POST_TAG = re.compile(r"[a-z]+-post")
-"""Custom element of an opening post."""
 TYPED_POST = "@Post"
 """Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 
@@ -91,7 +89,6 @@ def group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[Shape]:
 
 
 def _tokens(element: Element) -> list[str]:
-    """Return the shapes of an element."""
     tag: str = element.tag
     names = [f"{tag}.{strip_digits(name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
     identity = element.get("id")

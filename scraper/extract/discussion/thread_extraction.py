@@ -32,7 +32,6 @@ _SCORE_NAME = re.compile(
 _REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile|dislikes", re.IGNORECASE)
 _SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)", re.IGNORECASE)
 _SCORE_LABEL = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?\s+(?:points?|(?:up)?votes?)", re.IGNORECASE)
-"""Label for screen readers."""
 _ACCEPTED_NAME = re.compile(
     r"accepted-answer(?!-indicator)|(?:^|[\s_-])(?:is-)?accepted(?:$|\s)|best-?answer|(?:--|is-|^|\s)solution(?:$|\s)|"
     r"answer--accepted|isSolved|marked-?as-?answer",
@@ -160,7 +159,6 @@ def _is_score_name(name: str) -> bool:
 
 
 def _is_accepted(container: Element, others: Collection[Element]) -> bool:
-    """Return True if the post, or an element around this post only, is marked as accepted."""
     marked = [container]
     for around in islice(container.iterancestors(), 2):
         if len(list(islice((inner for inner in around.iter() if inner in others), 2))) > 1:

@@ -59,7 +59,6 @@ _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 def _detect_kind(element: Element, classes: Sequence[str]) -> str:
-    """Return the kind of a callout element, or "" for other elements."""
     declared = (element.get("data-callout") or element.get("data-callout-type") or "").lower()
     if _TYPE.fullmatch(declared):
         return declared
@@ -99,7 +98,6 @@ def _iterate_first_elements(element: Element) -> Iterator[Element]:
 
 
 def _kind_in_title(title: Element) -> str:
-    """Return the kind of callout if a title contains nothing else, or an empty text."""
     return _KIND_BY_TITLE.get(text_of(title).strip(" \t\n:!.\u00a0").lower(), "")
 
 
@@ -161,7 +159,6 @@ class CalloutRules(MarkdownRules):
 
 
 def _find_title(element: Element) -> Element | None:
-    """Return the title of a callout: its first words, in an element with a title class."""
     for first in _iterate_first_elements(element):
         is_title = _has_title_class(first) or first.tag == "summary"
         if is_title or (_kind_in_title(first) and _is_title_element(first)):

@@ -36,8 +36,6 @@ from scraper.text.sanitize import join_lines
 
 
 class _FootnoteRules(MarkdownRules):
-    """Rules of the marks and notes that `normalize_footnotes` made."""
-
     def _reference(self, element: Element, context: ConversionContext) -> str:
         mark = f"[^{element.get('label')}]"
         self.plain_pieces.append(mark)
@@ -55,7 +53,6 @@ class _FootnoteRules(MarkdownRules):
 
 
 _MAX_OPTIONS = 12
-"""Options of a selection list that is kept."""
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
@@ -149,7 +146,6 @@ def _script(mark: str, text: str) -> str:
 
 
 def _character_before(element: Element) -> str:
-    """Return the last character of the text before an element, or an empty text."""
     before, parent = element.getprevious(), element.getparent()
     text = before.tail or text_of(before) if before is not None else parent.text if parent is not None else ""
     return (text or "")[-1:]
@@ -169,8 +165,6 @@ def _emphasis(marker: str) -> Callable[..., str]:
 
 
 class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
-    """All rules together; this class has the rules of text and of blocks."""
-
     blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
     trims_blanks: ClassVar[bool] = True

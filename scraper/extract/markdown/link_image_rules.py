@@ -14,7 +14,6 @@ from scraper.text.terms import split_words
 _MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""
 _MAX_LINK_TEXT = 300
-"""Characters of the text of a link in the list."""
 _MAX_TITLE = 100
 """Characters of a player's title. It is invisible on the page, so it is kept short."""
 

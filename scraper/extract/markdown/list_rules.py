@@ -52,7 +52,6 @@ def _find_box(item: Element) -> str:
 
 
 def _find_first_text(item: Element) -> Element:
-    """Return the element in which the words of an item begin."""
     place = item
     while not (place.text or "").strip():
         first = next((child for child in place if text_of(child).strip()), None)

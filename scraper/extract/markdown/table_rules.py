@@ -69,7 +69,6 @@ def row_cells(row: Element) -> list[Element]:
 
 
 def _is_layout_table(table: Element) -> bool:
-    """Return True if a table only arranges blocks on the page."""
     if table.get("role") in ("presentation", "none"):
         return True
     inner = _INNER_TABLES(table)
@@ -102,7 +101,6 @@ def _is_headed(table: Element) -> bool:
 
 
 def _is_header(row: Element) -> bool:
-    """Return True if a row consists of at least two header cells."""
     cells = row_cells(row)
     return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
 
@@ -188,7 +186,6 @@ def _find_marked_rows(table: Element) -> list[tuple[str, Element]]:
 
 
 def _is_equation(table: Element) -> bool:
-    """Return True if a table only sets formulas and their numbers."""
     if next(table.iter("math"), None) is None or _HEADERS(table):
         return False
     for row in table_rows(table):
@@ -336,7 +333,6 @@ class TableRules(CodeRules, MathRules):
         return "\n\n".join(filter(None, pieces))
 
     def _equations(self, table: Element, context: ConversionContext) -> str:
-        """Return each row of a table of formulas as one formula."""
         rows = []
         for row in table_rows(table):
             parts = [text_of(formula).strip() for formula in row.iter("math")]

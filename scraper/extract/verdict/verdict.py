@@ -45,7 +45,6 @@ _MIN_TITLE_SHARE = 0.5
 errors" is help, "Access to this page has been denied" is not."""
 
 _MAX_TITLE_TEXT = 4_000
-"""Characters of a title, heading or short page that are searched, since a word may have any length."""
 
 _CHALLENGE_HEADERS = ("cf-mitigated", "x-vercel-mitigated")
 _EXECUTABLE = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
@@ -135,7 +134,6 @@ def judge_signals(snapshot: Snapshot, signals: PageSignals) -> Verdict:
 
 
 def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
-    """Return the reason why the page is blocked, or ""."""
     if "challenge" in (snapshot.headers.get(name) for name in _CHALLENGE_HEADERS):
         return "challenge"
     if snapshot.headers.get("sg-captcha") == "challenge":
@@ -166,7 +164,6 @@ def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
 
 
 def _match_captcha_widget(signals: PageSignals) -> str:
-    """Return the reason of a captcha if the page contains nothing else."""
     if signals.has_fields or signals.main_words >= _THIN_WORDS:
         return ""
     sources = "\n".join([*signals.addresses, *(script.text for script in signals.page.head.scripts)])
@@ -196,7 +193,6 @@ def _asks_consent_alone(signals: PageSignals) -> bool:
 
 
 def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
-    """Return the reason why content is missing, either until rendering or entirely, or ""."""
     if rendered:
         return "" if signals.main_words else "empty"
     page = signals.page
@@ -244,7 +240,6 @@ _ADDRESSES_MODEL = compile_any_of(
 
 
 def _addresses_model(text: str) -> bool:
-    """Return True if a sentence seems to give instructions to a model."""
     lowered = text.lower()
     folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
     return _ADDRESSES_MODEL.search(folded) is not None
@@ -282,7 +277,6 @@ _DEFAULT_LANDMARK = 4.0
 _MAX_DATA = 400_000
 _MAX_STRINGS = 60
 _MIN_STRING = 160
-"""Characters of a string in data that may be prose."""
 
 _MAX_STRING = 20_000
 """Characters at the end of a string that are read."""

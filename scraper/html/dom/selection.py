@@ -44,7 +44,6 @@ def reduce_page(html: str, *, select: str | None, exclude: str | None) -> str:
 
 
 def _match(body: Element, name: str, selector: str) -> list[Element]:
-    """Return the elements below the body that a selector matches, in document order."""
     try:
         return element_selector(HTMLTranslator().css_to_xpath(selector))(body)
     except (SelectorError, etree.XPathError) as error:

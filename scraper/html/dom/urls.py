@@ -21,7 +21,6 @@ _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(
 _CANDIDATE = re.compile(r"[\s,]*+(\S++)(?:(?<=,)|\s*+(?:([\d.]+)([wx])(?![^\s,]))?[^,]*+)", re.ASCII)
 """One candidate of a `srcset`. As in HTML, a URL ends at white space and its description at a comma."""
 _MAX_SRCSET = 4_000
-"""Characters of a `srcset` that are examined."""
 _CANDIDATE_SEPARATORS = ", \t\n\r\f\v"
 
 
@@ -82,7 +81,6 @@ def find_image_source(image: Element, fallback_set: str = "") -> str:
 
 
 def _find_largest_candidate(candidates: str) -> str:
-    """Return the URL of the candidate of a `srcset` with the largest width or pixel density, or ""."""
     best, widest = "", -1.0
     # Without the strip, each trailing comma or blank would start a new scan of the rest.
     for match in _CANDIDATE.finditer(candidates[:_MAX_SRCSET].rstrip(_CANDIDATE_SEPARATORS)):

@@ -28,7 +28,6 @@ _RENDERINGS = frozenset(
 )
 _DISPLAYED = frozenset("katex-display MathJax_Display MathJax_SVG_Display MJXc-display math-block math-display".split())
 _SOURCES = ("alttext", "data-latex", "data-tex", "data-math", "data-expr", "data-formula", "data-entry")
-"""Attributes in which renderers store the TeX."""
 
 _CLASS_HINT = re.compile("atex|ath|temml")
 _IMAGE_CLASS_PARTS = ("tex", "math")
@@ -191,7 +190,6 @@ def _is_display(element: Element, classes: list[str]) -> bool:
 
 
 def _read_image(image: Element) -> str:
-    """Return the TeX of an image of a formula, from its alternative text or its URL."""
     alt, source = (image.get("alt") or "").strip(), image.get("src") or ""
     classes = image.get("class") or ""
     if alt and (_ALT_TEX.search(alt) or re.search(r"\b(?:tex|latex|mwe-math\S*)\b", classes)):

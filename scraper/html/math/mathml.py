@@ -19,7 +19,6 @@ ACCENTS: Mapping[str, str] = {mark: pair.split()[0] for pair in _ACCENTS.split("
 """Commands for accents over a letter, by the character in MathML."""
 
 _UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
-"""Commands for accents under a letter, by the character in MathML."""
 
 _FENCES: Mapping[tuple[str, str], str] = {
     ("(", ")"): "pmatrix",
@@ -278,7 +277,6 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
 
 
 def _mathjax_name(element: Element) -> str:
-    """Return the name of the MathML element that a MathJax element represents."""
     tag = str(element.tag)
     name = element.get("data-mml-node") or (tag[4:] if tag.startswith("mjx-") else "")
     return "mrow" if name in ("TeXAtom", "texatom") else name

@@ -80,7 +80,6 @@ _SHOWING_PROPERTIES = {
 """By what hides text: the properties of another rule that may show it again."""
 _NEEDS_MOUSE = re.compile(r":(?:hover|active)")
 _MAX_VARIABLES = 5
-"""Variables in the value of a variable."""
 _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
 _CUSTOM_PROPERTY = re.compile(r"(--[\w-]++)\s*+:\s*+([^;{}]*+)")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\]]*\]")
@@ -159,8 +158,6 @@ class _NamedElements:
 
 
 class _Selectors(NamedTuple):
-    """Selectors of rules that hide, without names that another rule may show again."""
-
     hiding: list[str]
     doubtful: list[str]
     """Selectors of rules that may hide all of an element, or that may apply."""
@@ -337,7 +334,6 @@ MIN_DOUBTFUL_TEXT = 20
 _INLINE = frozenset("a abbr b bdi bdo cite code em font i kbd mark q s small span strong sub sup u var".split())
 _MAX_RULES = 500
 _MAX_CHECKED = 300
-"""Elements whose background is looked for."""
 _BACKGROUNDS = ("background", "background-color", "background-image")
 _NO_BACKGROUND = re.compile(r"background(?:-color|-image)?:(?:none|transparent|inherit|initial|unset|0 0)")
 _UNCHECKED = ("html", "head", "title", "script", "style", "template", "noscript", "option")
@@ -369,7 +365,6 @@ def has_text_in_background_color(root: Element, rules: Iterable[Rule]) -> bool:
 
 
 def _collect(rules: Iterable[Rule]) -> tuple[_Styles, _Styles]:
-    """Return the text colors and the backgrounds that rules set."""
     colors: _Styles = {}
     backgrounds: _Styles = {}
     for rule in islice(rules, _MAX_RULES):
@@ -389,7 +384,6 @@ def _collect(rules: Iterable[Rule]) -> tuple[_Styles, _Styles]:
 
 
 def _find_values(element: Element, styles: _Styles) -> list[str]:
-    """Return the values of the rules that may match an element."""
     own = {"*", element.tag, f"#{element.get('id')}", *(f".{one}" for one in (element.get("class") or "").split())}
     return [value for name in own for names, value in styles.get(name, ()) if names <= own]
 

@@ -58,7 +58,6 @@ _MOVING = ("transition", "animation", "transform", "will-change")
 """Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
 _TOP_COMMA = re.compile(r",(?![^()]*\))")
-"""A comma outside of inner parentheses."""
 _SHARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)%\s*$")
 
 Color = tuple[float, float, float, float]

@@ -245,7 +245,6 @@ def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) ->
 
 
 def _find_referenced_ids(root: Element) -> frozenset[str]:
-    """Return the ids that buttons and links of the page open."""
     ids: set[str] = set()
     for name, select in _CONTROLS.items():
         for element in select(root):
@@ -255,11 +254,9 @@ def _find_referenced_ids(root: Element) -> frozenset[str]:
 
 
 def _count_readable_characters(element: Element) -> int:
-    """Return the number of characters without white space, scripts and styles."""
     unread = sum(_count_non_white(part) for part in element.iter(*_UNREADABLE_TAGS))
     return _count_non_white(element) - unread
 
 
 def _count_non_white(element: Element) -> int:
-    """Return the number of characters that are not white space."""
     return len("".join(text_of(element).split()))

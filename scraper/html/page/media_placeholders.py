@@ -76,7 +76,6 @@ def resolve_lazy_media(root: Element, base: str, tags: Set[str] | None = None) -
 
 
 def _replace_placeholder(fallback: Element) -> None:
-    """Move the image of a `noscript` to the place of the lazy image before it."""
     pictures = list(fallback.iter("img"))
     if len(pictures) != 1 or text_of(fallback).strip():
         return

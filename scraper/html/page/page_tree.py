@@ -23,7 +23,6 @@ from scraper.text.terms import count_words
 from scraper.urls import join_url
 
 _MAX_FRAMES = 50
-"""Frames of one page whose content is inserted."""
 
 _WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
@@ -278,7 +277,6 @@ def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
 
 
 def _replace_frame(place: Element, inner: Element, base: str) -> None:
-    """Turn an iframe element into a block that contains the frame's body."""
     body = _merge_bodies(inner)
     for element in _WITH_URL(body):
         for name in ("href", "src", "data-src"):

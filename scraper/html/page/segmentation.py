@@ -115,7 +115,6 @@ class _Segmenter:
         self.in_pre, self.collapsed = in_pre, collapsed
 
     def _read_children(self, element: Element) -> None:
-        """Read the children of an element and the text after each of them."""
         place = 0
         for child in element:
             tag: str = child.tag

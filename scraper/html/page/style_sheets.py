@@ -94,7 +94,6 @@ def _open(prelude: str, stack: list[tuple[str, list[str], bool | None]]) -> tupl
 
 
 def _applies(condition: str) -> bool | None:
-    """Return True if an at-rule applies on a screen, None if that is not known, else False."""
     condition = condition.lower()
     name = _AT_RULE.match(condition)[0]  # type: ignore[index]  # the empty name matches
     rest = condition[len(name) :]

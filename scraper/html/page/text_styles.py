@@ -76,7 +76,6 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
 
 
 def _read_class_styles(body: Element) -> dict[str, str]:
-    """Return the style of each class for which an inline style sheet has a rule."""
     root = body.getroottree().getroot()
     css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
     by_class: dict[str, str] = {}
