@@ -28,8 +28,8 @@ def read(snapshot: Snapshot) -> Document:
 
 
 def read_part(snapshot: Snapshot, *, select: str | None, exclude: str | None) -> Document:
-    """Return the document in the elements that selectors match; see `scraper.html.dom.selection.reduce_page`."""
-    from scraper.html.dom.selection import reduce_page
+    """Return the document in the elements that selectors match; see `scraper.html.dom.parsing.reduce_page`."""
+    from scraper.html.dom.parsing import reduce_page
 
     return read(replace(snapshot, html=reduce_page(snapshot.html, select=select, exclude=exclude)))
 

@@ -23,22 +23,21 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
-    found = units.find_units(page)
-    p = units.pool(page, calibrate(page, probabilities, types), found)
+    p = units.pool(page, calibrate(page, probabilities, types), units.find_units(page))
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads
         chosen = select_headings(page, chosen, p)
-    chosen = units.fill(page, units.close(page, chosen, found), types)
+    chosen = units.fill(page, chosen, types)
     is_documentation = types["documentation"] >= _MIN_DOCUMENTATION
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)
         remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
         is_prose = types["article"] + types["service"] >= _PROSE
         remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, keeps_single=is_prose)
-        chosen = units.close(page, remaining | (chosen & repeatable), found)
+        chosen = remaining | (chosen & repeatable)
     if is_documentation or types["forum"] < _MAX_FORUM:
         chosen = _add_title(page, chosen, is_repeated=is_documentation)
     return drop_empty_headings(page, chosen, p, types)

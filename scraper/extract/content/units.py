@@ -1,8 +1,7 @@
 """Keep together what stands or falls together: a term with its values, a quotation with its source.
 
-A unit is formed from the structure of the page before any block is judged. Its blocks share one probability, and are
-selected or left out as a whole. What stands between two selected siblings is selected too, unless its names say what
-it is.
+A unit is formed from the structure of the page before any block is judged. Its blocks share one probability. What
+stands between two selected siblings is selected too, unless its names say what it is.
 """
 
 from __future__ import annotations
@@ -82,16 +81,6 @@ def pool(page: PageStatistics, p: FloatArray, units: list[Unit]) -> FloatArray:
     for start, end in units:
         pooled[start:end] = np.average(pooled[start:end], weights=weights[start:end])
     return pooled
-
-
-def close(page: PageStatistics, chosen: BlockMask, units: list[Unit]) -> BlockMask:
-    """Select all blocks of a unit if at least half of its words are selected, else none."""
-    closed = chosen.copy()
-    weights = page.lengths + 1
-    for start, end in units:
-        at = slice(start, end)
-        closed[at] = 2 * weights[at][closed[at]].sum() >= weights[at].sum()
-    return closed
 
 
 def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *, figures: bool = False) -> BlockMask:

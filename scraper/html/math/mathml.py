@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from lxml import etree
 
@@ -239,7 +240,15 @@ _SHAPES: Mapping[str, _Shape] = {
 
 _MATHJAX_TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup"})
-_LIMITS = frozenset({"munder", "mover", "munderover"})
+_OPERANDS = {
+    "mfrac": ("mjx-num", "mjx-den"),
+    "msqrt": ("mjx-box",),
+    "mroot": ("mjx-box", "mjx-root"),
+    "munder": ("mjx-base", "mjx-under"),
+    "mover": ("mjx-base", "mjx-over"),
+    "munderover": ("mjx-base", "mjx-under", "mjx-over"),
+}
+"""Parts with the operands, in MathML's order."""
 _IGNORED = frozenset({"mjx-assistive-mml", "mjx-spacer", "mjx-surd", "mjx-speech", "mjx-menu"})
 _WRAPPERS = frozenset("mjx-box mjx-row mjx-munder mjx-mover mjx-sqrt mjx-frac mjx-dbox mjx-dtable".split())
 
@@ -265,7 +274,7 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
         token = etree.Element(name)
         token.text = _read_glyphs(element)
         yield token
-    elif name in _SCRIPTS or name in _LIMITS or name in ("mfrac", "msqrt", "mroot"):
+    elif name in _SCRIPTS or name in _OPERANDS:
         made = etree.Element(name)
         made.extend([_build("mrow", operand, depth) for operand in _find_operands(name, element)])
         yield made
@@ -284,33 +293,16 @@ def _mathjax_name(element: Element) -> str:
 
 def _find_operands(name: str, element: Element) -> list[list[Element]]:
     """Return the operands in MathML's order, each as a list of its elements."""
-    if element.get("data-mml-node"):
-        return _find_svg_operands(name, element)
-    if name == "mfrac":
-        return [_find_children(element, "mjx-num"), _find_children(element, "mjx-den")]
-    if name == "msqrt":
-        return [_find_children(element, "mjx-box")]
-    if name == "mroot":
-        return [_find_children(element, "mjx-box"), _find_children(element, "mjx-root")]
-    if name in _LIMITS:
-        below = [_find_children(element, "mjx-under")] if "under" in name else []
-        above = [_find_children(element, "mjx-over")] if "over" in name else []
-        return [_find_children(element, "mjx-base"), *below, *above]
-    operands = list(element)
-    scripts = [part for child in operands[1:] for part in child if str(part.tag) not in _IGNORED]
-    if name == "msubsup" and len(scripts) == 2:
-        return [operands[:1], scripts[1:], scripts[:1]]
-    return [operands[:1], scripts]
-
-
-def _find_svg_operands(name: str, element: Element) -> list[list[Element]]:
-    """Return the operands of an SVG structure, which are groups; the upper of two scripts comes first."""
-    groups = [[child] for child in element if child.get("data-mml-node")]
-    if name == "msqrt":
-        return groups[:1]
-    if name == "msubsup" and len(groups) == 3:
-        return [groups[0], groups[2], groups[1]]
-    return groups
+    if element.get("data-mml-node"):  # groups of a drawing
+        operands = [[child] for child in element if child.get("data-mml-node")]
+        operands = operands[:1] if name == "msqrt" else operands
+    elif name in _OPERANDS:
+        return [_find_children(element, part) for part in _OPERANDS[name]]
+    else:
+        scripts = [part for child in element[1:] for part in child if str(part.tag) not in _IGNORED]
+        operands = [element[:1], scripts[:1], scripts[1:]] if name == "msubsup" else [element[:1], scripts]
+    # The upper of two scripts comes first.
+    return [operands[0], operands[2], operands[1]] if name == "msubsup" and len(operands) == 3 else operands
 
 
 def _find_children(element: Element, name: str) -> list[Element]:
@@ -331,12 +323,6 @@ def _read_glyphs(token: Element) -> str:
     for element in token.iterdescendants():
         code = element.get("data-c") or next((name[5:] for name in classes_of(element) if name.startswith("mjx-c")), "")
         text = text_of(element).strip() if not len(element) else ""
-        pieces.append(text or _decode_code_point(code))
+        with suppress(ValueError, OverflowError):
+            pieces.append(text or (chr(int(code, 16)) if code else ""))
     return "".join(pieces) or text_of(token).strip()
-
-
-def _decode_code_point(code: str) -> str:
-    try:
-        return chr(int(code, 16)) if code else ""
-    except (ValueError, OverflowError):
-        return ""
