@@ -13,16 +13,6 @@ escape (`handle_unrecognized` and `handle_comments` of its parser.c). These char
 object."""
 
 
-def parse_javascript_object(text: str) -> Any:
-    """Return the first object or list of a text.
-
-    Raises:
-        ValueError: The text has none, it cannot be read or is not closed, or the text contains the character U+0000.
-        RecursionError: It is nested too deep.
-    """
-    return chompjs.parse_js_object(text + _END, loader_kwargs={"strict": False})
-
-
 def iterate_javascript_objects(text: str) -> Iterable[Any]:
     """Yield all objects and lists of a text; those that cannot be read are omitted.
 

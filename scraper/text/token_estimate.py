@@ -12,11 +12,6 @@ from __future__ import annotations
 import functools
 import string
 
-
-def _byte_range(first: int, last: int) -> bytes:
-    return bytes(range(first, last + 1))
-
-
 _ASCII_WEIGHTS = (
     (string.ascii_letters.encode(), 0.196),
     (string.ascii_uppercase.encode(), 0.259),
@@ -28,17 +23,17 @@ _WORD_WEIGHT = 0.113
 """Tokens for each run of letters in any script."""
 
 _SCRIPT_WEIGHTS = (
-    (_byte_range(0xC2, 0xCD), 2.227),  # accented Latin: breaks a word into pieces
-    (_byte_range(0xCE, 0xCF), 0.702),  # Greek
-    (_byte_range(0xD0, 0xD4), 0.425),  # Cyrillic
-    (_byte_range(0xD5, 0xDF), 0.637),  # Hebrew, Arabic
+    (bytes(range(0xC2, 0xCE)), 2.227),  # accented Latin: breaks a word into pieces
+    (bytes(range(0xCE, 0xD0)), 0.702),  # Greek
+    (bytes(range(0xD0, 0xD5)), 0.425),  # Cyrillic
+    (bytes(range(0xD5, 0xE0)), 0.637),  # Hebrew, Arabic
     (b"\xe0", 0.886),  # Indic, Thai
     (b"\xe1", 1.462),  # Vietnamese, Georgian, Khmer, Ethiopic
     (b"\xe2", 1.139),  # punctuation, symbols
     (b"\xe3", 0.864),  # kana
-    (_byte_range(0xE4, 0xE9), 0.853),  # Chinese characters
-    (_byte_range(0xEA, 0xED), 0.823),  # Hangul
-    (_byte_range(0xEE, 0xF4), 3.138),  # emoji
+    (bytes(range(0xE4, 0xEA)), 0.853),  # Chinese characters
+    (bytes(range(0xEA, 0xEE)), 0.823),  # Hangul
+    (bytes(range(0xEE, 0xF5)), 3.138),  # emoji
 )
 """Tokens for each character, identified by the first byte of its UTF-8 form."""
 

@@ -124,10 +124,10 @@ def analyze_class_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
 @lru_cache(maxsize=8_192)
 def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     areas = _AREA_BITS.get(tag, 0)
-    tag_part, tag_token = _hash_tag(tag)
+    tag_part = _hash(tag)
     classes = names.partition(" #")[0]
     kinds, tokens = _parse_classes(names)
-    tokens[tag_token] = None
+    tokens[crc32(b"<", tag_part)] = None
     role_words = roles.split()
     for word in role_words:
         areas |= _AREA_BITS.get(word, 0)
@@ -145,12 +145,6 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
         tuple(tokens),
         (NOTE if _NOTE.search(padded) else 0) | (ADVERTISEMENT if _ADVERTISEMENT.search(padded) else 0),
     )
-
-
-@lru_cache(maxsize=256)
-def _hash_tag(tag: str) -> tuple[int, int]:
-    number = _hash(tag)
-    return number, crc32(b"<", number)
 
 
 def hash_class_names(names: str) -> tuple[int, ...]:

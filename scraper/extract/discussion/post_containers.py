@@ -59,15 +59,6 @@ class _Search:
     lengths: dict[Element, int] = field(default_factory=dict)
     """Characters of the elements of posts."""
 
-    def find_unused(self, shape: Shape) -> dict[Element, list[AuthorDateLabel]]:
-        """Return the elements of a shape that are no posts yet, with their labels that no post has yet."""
-        unused = (
-            (element, [label for label in labels if label.element not in self.used])
-            for element, labels in shape.members.items()
-            if element not in self.found
-        )
-        return {element: labels for element, labels in unused if labels}
-
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -181,7 +172,12 @@ def _judge(shape: Shape, search: _Search) -> _Candidate | None:
     least = 1 if shape.is_single else 2
     if len(shape.members) < least or (search.found and not shape.is_reply):
         return None
-    members = search.find_unused(shape)
+    members = {
+        element: unused
+        for element, labels in shape.members.items()
+        if element not in search.found
+        if (unused := [label for label in labels if label.element not in search.used])
+    }
     if len(members) < least:
         return None
     keys = author_key, date_key = _best_keys(members.values())

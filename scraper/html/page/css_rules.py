@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple, cast
 
@@ -110,51 +110,29 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
     is_cut = has_more_marks(css)
     rules = list(parse_rules(css))
     found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
-    named = _NamedElements(root)
-    elements = named.with_any({unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)})
+    by_name: _Named = defaultdict(list)
+    every = dict.fromkeys([*_CLASSED(root), *_IDENTIFIED(root)]) if any(found) else {}
+    for element in every:
+        if (identity := element.get("id")) is not None:
+            by_name[f"#{identity}"].append(element)
+        for name in set((element.get("class") or "").split()):
+            by_name[f".{name}"].append(element)
+    simple = [unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)]
+    hidden = {element for name in simple for element in by_name.get(name, ())}
+    elements = [element for element in every if element in hidden] if hidden else []
     doubtful = list(found.doubtful)
-    elements += _match(named, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
+    elements += _match(root, by_name, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
     is_doubtful = (
         is_cut
-        or _may_hide_text(named, doubtful, elements, _has_text)
-        or _may_hide_text(named, found.own_text, elements, has_own_text)
+        or _may_hide_text(root, by_name, doubtful, elements, _has_text)
+        or _may_hide_text(root, by_name, found.own_text, elements, has_own_text)
         or (are_all_colors_known and has_text_in_background_color(root, rules))
     )
     return HiddenByRules(elements, is_doubtful)
 
 
-class _NamedElements:
-    """Elements of a page by class and id. The tree is searched once, when the first name is looked up."""
-
-    def __init__(self, root: Element) -> None:
-        self.root = root
-
-    @cached_property
-    def _all(self) -> list[Element]:
-        return [*_CLASSED(self.root), *_IDENTIFIED(self.root)]
-
-    @cached_property
-    def by_name(self) -> dict[str, list[Element]]:
-        """Elements with each class and id, such as `.note` and `#top`, in document order."""
-        found: defaultdict[str, list[Element]] = defaultdict(list)
-        for element in dict.fromkeys(self._all):
-            identity = element.get("id")
-            if identity is not None:
-                found[f"#{identity}"].append(element)
-            for name in set((element.get("class") or "").split()):
-                found[f".{name}"].append(element)
-        return found
-
-    def with_any(self, names: Set[str]) -> list[Element]:
-        """Return the elements with one of the names: first those with classes, then those with ids."""
-        found = {element for name in names for element in self.by_name.get(name, ())}
-        return [element for element in self._all if element in found] if found else []
-
-    def with_all(self, names: Set[str]) -> list[Element]:
-        """Return the elements with all of the names, of which there is at least one."""
-        first, *others = (self.by_name.get(name, []) for name in names)
-        found = set(first).intersection(*others)
-        return [element for element in first if element in found]
+_Named = defaultdict[str, list[Element]]
+"""Elements with each class and id, such as `.note` and `#top`, in document order."""
 
 
 class _Selectors(NamedTuple):
@@ -267,7 +245,7 @@ def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
 
 
 def _may_hide_text(
-    named: _NamedElements, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
+    root: Element, by_name: _Named, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
 ) -> bool:
     """Return True if one of the selectors, which were not evaluated, may match an element with text."""
     known, left = set(hidden), _MAX_DOUBTFUL_ELEMENTS
@@ -280,8 +258,10 @@ def _may_hide_text(
         tag = re.match(r"[a-z][\w-]*", last[0]) if last else None
         if not names and tag is None and not selector.startswith((":is(", ":where(")):
             continue
-        for element in named.with_all(names) if names else named.root.iter(tag[0] if tag else None):
-            if element in known or element.tag in _NOT_TEXT:
+        lists = [by_name.get(name, []) for name in names]
+        matching = set(lists[0]).intersection(*lists[1:]) if names else set()
+        for element in lists[0] if names else root.iter(tag[0] if tag else None):
+            if element in known or element.tag in _NOT_TEXT or (names and element not in matching):
                 continue
             left -= 1
             if left < 0 or has_text(element):
@@ -296,11 +276,11 @@ def _has_text(element: Element) -> bool:
     return sum(len(text.strip()) for text in islice(element.itertext(), MIN_DOUBTFUL_TEXT)) >= MIN_DOUBTFUL_TEXT
 
 
-def _match(named: _NamedElements, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
+def _match(root: Element, by_name: _Named, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
     """Yield the elements below the body that any of the selectors matches; add those not evaluated to `doubtful`."""
     if not selectors:
         return
-    counted, size = 0, sum(1 for _ in named.root.iter())
+    counted, size = 0, sum(1 for _ in root.iter())
     evaluated = selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else []
     doubtful += selectors[len(evaluated) :]
     for selector in dict.fromkeys(evaluated):
@@ -311,11 +291,11 @@ def _match(named: _NamedElements, selectors: list[str], doubtful: list[str]) -> 
             if size > _MAX_ELEMENTS or counted > _MAX_COUNTING or selector.count("~") > 1:
                 doubtful.append(selector)
                 continue
-        elif not names <= named.by_name.keys():
+        elif not names <= by_name.keys():
             continue
         path = _compile(selector)
         if path is not None:
-            found = cast("list[Element]", path(named.root))
+            found = cast("list[Element]", path(root))
             yield from (element for element in found if element.tag not in ("html", "head", "body"))
         else:
             doubtful.append(selector)
