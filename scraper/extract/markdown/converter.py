@@ -12,15 +12,13 @@ from lxml import etree
 from scraper.extract.code import normalization
 from scraper.extract.markdown import list_rules
 from scraper.extract.markdown.callout_rules import CalloutRules
-from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
+from scraper.extract.markdown.link_image_rules import LinkImageRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import (
-    CodeRules,
     ConversionContext,
     ElementHandler,
     MarkdownRules,
-    MathRules,
     SoupTag,
     Tags,
     edge_whitespace,
@@ -164,7 +162,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
     return rule
 
 
-class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
+class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, ListRules):
     blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
     trims_blanks: ClassVar[bool] = True
@@ -278,6 +276,6 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRu
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"select": _select} | {
         tag: handler
-        for rules in (CalloutRules, ListRules, CodeRules, TableRules, MathRules, _FootnoteRules)
+        for rules in (MarkdownRules, CalloutRules, ListRules, TableRules, _FootnoteRules)
         for tag, handler in rules.handlers.items()
     }

@@ -31,6 +31,21 @@ _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
 
 
+_MAX_ALT = 200
+"""Characters. The rest of a longer text is cut off: it is not a description, but invisible text."""
+
+_MAX_IMAGES = 300
+"""Images in the list of images; the Markdown has all images."""
+_EMOJI_CHARACTERS = 4
+_EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
+_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
+"""Tags in descriptions. Templates leave them there without a meaning."""
+
+_INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
+"""Sizes of tracking pixels; images of these sizes are dropped even if they have a description."""
+
+
 def escape_label(text: str) -> str:
     """Escape a link label so that its brackets stay balanced and nothing in it becomes a link."""
     if text.endswith("\\"):
@@ -39,8 +54,8 @@ def escape_label(text: str) -> str:
     return text if is_plain else text.replace("[", "\\[").replace("]", "\\]")
 
 
-class LinkRules(MarkdownRules):
-    """Rules of `a` and of video players."""
+class LinkImageRules(MarkdownRules):
+    """Rules of `a`, `img` and video players."""
 
     def convert_a(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return the link; permalinks are removed, and links to their own title become text."""
@@ -106,37 +121,6 @@ class LinkRules(MarkdownRules):
             plain = text_of(element) if any(mark in label for mark in "\\*`!") else label
             self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
 
-
-def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
-    """Return True if a link contains only a sign, a picture or a word that stands for its own address."""
-    if label in _PERMALINK_TEXTS or _PERMALINK_PICTURE.match(label):
-        return True
-    is_named = is_of_title and label.lower() in _PERMALINK_WORDS
-    if not is_named and _PERMALINK_CLASSES.isdisjoint(classes_of(element)):
-        return False
-    # With all words of its heading, as markdown-it and Documenter write it, a link is no permalink.
-    heading = next(element.iterancestors(*HEADINGS), None)
-    return heading is None or len(split_words(text_of(heading))) != len(split_words(text_of(element)))
-
-
-_MAX_ALT = 200
-"""Characters. The rest of a longer text is cut off: it is not a description, but invisible text."""
-
-_MAX_IMAGES = 300
-"""Images in the list of images; the Markdown has all images."""
-_EMOJI_CHARACTERS = 4
-_EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
-_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
-"""Tags in descriptions. Templates leave them there without a meaning."""
-
-_INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
-"""Sizes of tracking pixels; images of these sizes are dropped even if they have a description."""
-
-
-class ImageRules(MarkdownRules):
-    """Rule of `img`."""
-
     def convert_img(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return an image that has a description; others are dropped.
 
@@ -164,3 +148,15 @@ class ImageRules(MarkdownRules):
         if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
+
+
+def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
+    """Return True if a link contains only a sign, a picture or a word that stands for its own address."""
+    if label in _PERMALINK_TEXTS or _PERMALINK_PICTURE.match(label):
+        return True
+    is_named = is_of_title and label.lower() in _PERMALINK_WORDS
+    if not is_named and _PERMALINK_CLASSES.isdisjoint(classes_of(element)):
+        return False
+    # With all words of its heading, as markdown-it and Documenter write it, a link is no permalink.
+    heading = next(element.iterancestors(*HEADINGS), None)
+    return heading is None or len(split_words(text_of(heading))) != len(split_words(text_of(element)))

@@ -64,11 +64,6 @@ def _find_first_text(item: Element) -> Element:
 class ListRules(MarkdownRules):
     """Rules of `ul`, `ol`, `li`, `dt`, `dd`, and of checkboxes in them."""
 
-    def __init__(self, base: str) -> None:
-        """Resolve URLs against `base`."""
-        super().__init__(base)
-        self._numbers: dict[Element, int] = {}
-
     def convert_list(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a list, on lines of its own."""
         text = text.strip("\n")
@@ -97,11 +92,11 @@ class ListRules(MarkdownRules):
         if parent is None or parent.tag != "ol":
             return "- "
         step = 1 if parent.get("reversed") is None else -1
-        follows = self._numbers.get(parent)
+        follows = self.numbers.get(parent)
         if follows is None:
             follows = _parse_integer(parent.get("start"), 1 if step > 0 else sum(1 for _ in parent.iterchildren("li")))
         number = _parse_integer(item.get("value"), follows)
-        self._numbers[parent] = number + step
+        self.numbers[parent] = number + step
         style = _STYLES.get(item.get("type") or parent.get("type") or "", "decimal") if number > 0 else "decimal"
         if style == "decimal" and step > 0 and number >= 0:
             return f"{number}. "

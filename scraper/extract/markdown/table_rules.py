@@ -12,10 +12,9 @@ from lxml import etree
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
 from scraper.extract.markdown.tree_converter import (
     ESCAPED_POINT,
-    CodeRules,
     ConversionContext,
     ElementHandler,
-    MathRules,
+    MarkdownRules,
     SoupTag,
     Tags,
     format_block,
@@ -273,13 +272,8 @@ _ALLOWED_CHILDREN = {
 }
 
 
-class TableRules(CodeRules, MathRules):
+class TableRules(MarkdownRules):
     """Rules of `table` and its parts."""
-
-    def __init__(self, base: str) -> None:
-        """Resolve URLs against `base`."""
-        super().__init__(base)
-        self._cells: dict[Element, str] = {}
 
     def _table(self, element: Element, context: ConversionContext) -> str | None:
         code_block = find_code_in_table(element)
@@ -359,7 +353,7 @@ class TableRules(CodeRules, MathRules):
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""
         around = [one.tag for one in islice(el.element.iterancestors(), 3) if one.tag not in TABLE_SECTIONS]
         if around[:2] == ["tr", "table"]:
-            self._cells[el.element] = text
+            self.cells[el.element] = text
             return ""
         return format_block(text, parent_tags)
 
@@ -376,11 +370,11 @@ class TableRules(CodeRules, MathRules):
         """
         before = text.strip()
         if "_inline" in parent_tags:  # nested: pipes would split the outer cell
-            rows = ((self._cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el.element))
+            rows = ((self.cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el.element))
             table = "; ".join(filter(None, (" ".join(filter(None, row)) for row in rows)))
             joined = " ".join(filter(None, (before, table)))
             return f" {joined} " if joined else ""
-        table = _format_pipe_table(el.element, self._cells)
+        table = _format_pipe_table(el.element, self.cells)
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"table": _table}

@@ -262,9 +262,32 @@ _MARKER_CHARACTER = re.compile(r"[^>\s]")
 _LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
 """Markers of lists, terms and quotations at the beginning of a line. Only they indent a block, words do not."""
 
+ESCAPED_POINT = "\\."
+"""Point behind a number that would begin a list."""
+
+
+def format_block(text: str, tags: Tags) -> str:
+    """Return text as a separate block, or between blanks inside of a line."""
+    text = text.strip()
+    if not text:
+        return ""
+    return f" {text} " if "_inline" in tags else f"\n\n{text}\n\n"
+
+
+def edge_whitespace(text: str) -> tuple[str, str]:
+    """Return the white space to keep at both ends of a text whose words get marks: a blank, line breaks, or nothing."""
+    body = text.strip()
+    at = text.find(body)
+    before, after = (white if "\n" in white else " " if white else "" for white in (text[:at], text[at + len(body) :]))
+    return before, after
+
+
+_MAX_TERM_CODE = 160
+"""Characters. Shorter code in a `dt` is a signature and becomes inline code; longer code keeps its lines."""
+
 
 class MarkdownRules(TreeConverter):
-    """Base class of all rules, with the state of one conversion: links, images and reserved blocks."""
+    """Base class of all rules, with the rules of code and formulas, and the state of one conversion."""
 
     class Options:
         """Options under the names that markdownify uses."""
@@ -278,6 +301,10 @@ class MarkdownRules(TreeConverter):
         self.links: dict[str, str] = {}
         self.images: dict[str, str] = {}
         self.url_resolver = UrlResolver(base)
+        self.cells: dict[Element, str] = {}
+        """Markdown of the cells of tables."""
+        self.numbers: dict[Element, int] = {}
+        """Number of the next item of ordered lists."""
         self._reserved: list[str] = []
 
     def reserve_block(self, markdown: str) -> str:
@@ -305,34 +332,6 @@ class MarkdownRules(TreeConverter):
             blocks.append(block.replace("\n", "\n" + inset) + behind)
         return before + f"\n{inset}".join(blocks)
 
-
-ESCAPED_POINT = "\\."
-"""Point behind a number that would begin a list."""
-
-
-def format_block(text: str, tags: Tags) -> str:
-    """Return text as a separate block, or between blanks inside of a line."""
-    text = text.strip()
-    if not text:
-        return ""
-    return f" {text} " if "_inline" in tags else f"\n\n{text}\n\n"
-
-
-def edge_whitespace(text: str) -> tuple[str, str]:
-    """Return the white space to keep at both ends of a text whose words get marks: a blank, line breaks, or nothing."""
-    body = text.strip()
-    at = text.find(body)
-    before, after = (white if "\n" in white else " " if white else "" for white in (text[:at], text[at + len(body) :]))
-    return before, after
-
-
-_MAX_TERM_CODE = 160
-"""Characters. Shorter code in a `dt` is a signature and becomes inline code; longer code keeps its lines."""
-
-
-class CodeRules(MarkdownRules):
-    """Rule for `pre`; `normalize_code_blocks` has converted every code block to one."""
-
     def _pre(self, element: Element, context: ConversionContext) -> str:
         code = extract_code(element)
         return self.format_code(code, detect_code_language(element), context) if code.strip() else ""
@@ -348,12 +347,6 @@ class CodeRules(MarkdownRules):
                 else f" `{' '.join(code.split())}` "
             )
         return self.reserve_block(fence(code, language))
-
-    handlers: ClassVar[dict[str, ElementHandler]] = {"pre": _pre}
-
-
-class MathRules(MarkdownRules):
-    """Rules for the `math` elements that `normalize_formulas` creates, and for TeX formulas in the text."""
 
     def escape(self, text: str, parent_tags: Tags) -> str:
         """Return text as Markdown with its formulas unchanged."""
@@ -387,4 +380,4 @@ class MathRules(MarkdownRules):
         self.plain_pieces.append(formula)
         return self.format_formula(formula, is_display(element), context.tags)
 
-    handlers: ClassVar[dict[str, ElementHandler]] = {"math": _math}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"pre": _pre, "math": _math}

@@ -11,7 +11,6 @@ import copy
 import json
 import math
 import re
-from collections.abc import Iterable
 from itertools import islice
 
 from browsers.model import Snapshot
@@ -296,12 +295,8 @@ _PICTURES = element_selector(".//img")
 
 def is_shell(head: PageHead, body: Element, text: str) -> bool:
     """Return True if the content of a page is still missing. `body` is without navigation and side matter."""
-    return score(measure(head, body, text)) > _SHELL_THRESHOLD
-
-
-def score(values: Iterable[float]) -> float:
-    """Return the logarithm of the odds that a page with these measures is a shell."""
-    return sum(weight * value for weight, value in zip(_WEIGHTS, values, strict=True))
+    values = measure(head, body, text)
+    return sum(weight * value for weight, value in zip(_WEIGHTS, values, strict=True)) > _SHELL_THRESHOLD
 
 
 def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
