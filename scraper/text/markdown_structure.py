@@ -252,14 +252,9 @@ def cut_markdown(markdown: str, start: int, length: int | None, *, keep_whole: i
     limit = total if length is None else min(total, start + length)
     around = find_atomic_blocks(markdown, limit + 1)
     end = limit if limit in (start, total) else _end(markdown, start, limit, keep_whole, around)
-    return TextCut(
-        markdown[start:end],
-        start,
-        end,
-        total,
-        before=_before(markdown, start, end, around),
-        after=_after(markdown, end, around),
-    )
+    inside = next((block for block in around if block.start < end < block.end), None)
+    after = "" if inside is None else ("" if markdown[end - 1] == "\n" else "\n") + inside.closing
+    return TextCut(markdown[start:end], start, end, total, before=_before(markdown, start, end, around), after=after)
 
 
 def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[AtomicBlock]) -> int:
@@ -328,13 +323,6 @@ def _before(markdown: str, start: int, end: int, around: list[AtomicBlock]) -> s
         if _body_start(markdown, fence) <= start < fence.end and fence.start < start:
             return fence.opening
     return find_table_head(markdown, start) if markdown[start - 1] == "\n" else ""
-
-
-def _after(markdown: str, end: int, around: list[AtomicBlock]) -> str:
-    for fence in around:
-        if fence.start < end < fence.end:
-            return fence.closing if markdown[end - 1] == "\n" else "\n" + fence.closing
-    return ""
 
 
 _MARKS = re.compile(

@@ -342,7 +342,10 @@ def _score_landmarks(body: Element) -> float:
 def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:
     """Return the number of letters in long texts of the page's data: of hidden texts, and of visible ones."""
     hidden_letters = visible_letters = 0
-    for text in _find_long_strings(head):
+    data = (script.text[:_MAX_DATA] for script in head.scripts if "json" in script.type)
+    strings = (string[1][-_MAX_STRING:] for part in data for string in _STRING.finditer(part) if string[2])
+    texts = (text for text in map(_decode, strings) if " " in text.strip() or not text.isascii())
+    for text in islice(texts, _MAX_STRINGS):
         letters = "".join(split_words(_TAG.sub("", text)))
         if len(letters) < _MIN_LETTERS:
             continue
@@ -351,13 +354,6 @@ def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:
         else:
             hidden_letters += len(letters)
     return hidden_letters, visible_letters
-
-
-def _find_long_strings(head: PageHead) -> list[str]:
-    data = (script.text[:_MAX_DATA] for script in head.scripts if "json" in script.type)
-    strings = (string for part in data for string in _STRING.finditer(part) if string[2])
-    texts = (_decode(string[1][-_MAX_STRING:]) for string in strings)
-    return list(islice((text for text in texts if " " in text.strip() or not text.isascii()), _MAX_STRINGS))
 
 
 def _decode(text: str) -> str:

@@ -47,21 +47,20 @@ class UrlResolver:
         is_refused = _SCHEME.match(address) and not address.lower().startswith(_ALLOWED_SCHEMES)
         if is_refused or len(address) > _MAX_CHARACTERS:
             return ""
-        try:
-            return _escape_for_markdown(self._join(address))
-        except ValueError:
-            return ""
-
-    def _join(self, address: str) -> str:
-        """Join like `urljoin`, which takes 14 us, but with shortcuts for the usual forms."""
-        if "/." not in address:
-            if address.startswith("#"):
-                return self._page + address
-            if address.startswith("/") and self._origin and not address.startswith("//"):
-                return self._origin + address
-            if _ABSOLUTE.fullmatch(address):
-                return address
-        return urljoin(self._base, address)
+        # Shortcuts for the usual forms: `urljoin` takes 14 us.
+        has_dots = "/." in address
+        if address.startswith("#") and not has_dots:
+            url = self._page + address
+        elif address.startswith("/") and self._origin and not address.startswith("//") and not has_dots:
+            url = self._origin + address
+        elif _ABSOLUTE.fullmatch(address) and not has_dots:
+            url = address
+        else:
+            try:
+                url = urljoin(self._base, address)
+            except ValueError:
+                return ""
+        return _escape_for_markdown(url)
 
 
 def find_image_source(image: Element, fallback_set: str = "") -> str:

@@ -151,17 +151,13 @@ def _read_source(element: Element) -> str:
         return tex
     formula = element if element.tag == "math" else next(element.iter("math"), None)
     if formula is not None:
-        return _convert_mathml(formula)
+        etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
+        tex = _clean_tex(mathml.to_tex(formula) if len(formula) else formula.text or "")
+        # If words would be lost, it is not a formula.
+        return tex if all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece))) else ""
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
         return _clean_tex(mathml.to_tex(mathml.mathjax_to_mathml(element)))
     return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
-
-
-def _convert_mathml(formula: Element) -> str:
-    """Return MathML as TeX, or "" if words would be lost, because then it is not a formula."""
-    etree.strip_elements(formula, "annotation", "annotation-xml", with_tail=False)
-    tex = _clean_tex(mathml.to_tex(formula) if len(formula) else formula.text or "")
-    return tex if all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece))) else ""
 
 
 def _find_tex(element: Element) -> Iterator[str]:

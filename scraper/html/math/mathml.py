@@ -299,8 +299,9 @@ def _find_operands(name: str, element: Element) -> list[list[Element]]:
     elif name in _OPERANDS:
         return [_find_children(element, part) for part in _OPERANDS[name]]
     else:
-        scripts = [part for child in element[1:] for part in child if str(part.tag) not in _IGNORED]
-        operands = [element[:1], scripts[:1], scripts[1:]] if name == "msubsup" else [element[:1], scripts]
+        base, *others = [[child] for child in element] or [[]]
+        scripts = [part for (child,) in others for part in child if str(part.tag) not in _IGNORED]
+        operands = [base, scripts[:1], scripts[1:]] if name == "msubsup" and len(scripts) == 2 else [base, scripts]
     # The upper of two scripts comes first.
     return [operands[0], operands[2], operands[1]] if name == "msubsup" and len(operands) == 3 else operands
 

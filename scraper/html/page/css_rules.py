@@ -165,7 +165,10 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
             continue
         if rule.applies is False:
             continue
-        causes = _find_causes(body, vanishing)
+        style = parse_declarations(body) if _HIDES.search(body) or _MAY_HIDE.search(body) else {}
+        cause = _find_cause(style, vanishing)
+        others = (one for one in ("visibility", "opacity") if one in style and one != cause)
+        causes = (cause, *others) if cause else ()
         is_important = "!" in body and IMPORTANT.search(body) is not None
         parts = split_selectors(rule.selector)
         if causes:
@@ -206,15 +209,6 @@ def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool
         is_sure = applies and not any(in_part)
         (found.own_text if is_own else found.hiding if is_sure else found.doubtful).append(selector)
     return found
-
-
-def _find_causes(body: str, vanishing: set[str]) -> tuple[str, ...]:
-    """Return what hides an element with these declarations: the main cause, and others that may."""
-    if not _HIDES.search(body) and not _MAY_HIDE.search(body):
-        return ()
-    style = parse_declarations(body)
-    cause = _find_cause(style, vanishing)
-    return (cause, *(one for one in ("visibility", "opacity") if one in style and one != cause)) if cause else ()
 
 
 def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:

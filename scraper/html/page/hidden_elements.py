@@ -188,13 +188,7 @@ def _mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Elemen
         is_overlay = element.get("aria-modal") or element.get("role") in _OVERLAY_ROLES
         if not is_overlay and element.tag not in ("dialog", "nav") and (length := len(text_of(element).strip())):
             (candidates if length >= _MIN_TEXT else short).append(element)
-    visible = _find_opened_texts(short) | _find_collapsed_passages(candidates, wrappers=wrappers)
-    return [element for element in hidden if element not in visible]
-
-
-def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> set[Element]:
-    """Return the collapsible passages, and with `wrappers` an element with most of the page's text."""
-    visible: set[Element] = set()
+    visible = _find_opened_texts(short)
     root_of_page = cache(lambda: candidates[0].getroottree().getroot())
     referenced_ids = cache(lambda: _find_referenced_ids(root_of_page()))
     page_characters = cache(lambda: _count_readable_characters(root_of_page()))
@@ -204,7 +198,7 @@ def _find_collapsed_passages(candidates: list[Element], *, wrappers: bool) -> se
             visible.add(element)
         elif wrappers and _count_readable_characters(element) > _WRAPPER_SHARE * page_characters():
             visible.add(element)
-    return visible
+    return [element for element in hidden if element not in visible]
 
 
 def _find_opened_texts(short: list[Element]) -> set[Element]:

@@ -126,7 +126,11 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
     text_styles.apply_text_styles(body)
-    _remove_unreadable(body, rendered=snapshot.rendered)
+    for drawing in list(body.iter("svg")):
+        _replace_drawing(drawing)
+    etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
+    if snapshot.rendered and not _needs_fallback(body):
+        etree.strip_elements(body, "noscript", with_tail=False)
     text_styles.rename_inline_elements(body, tags)
     is_flattened = parsing.flatten_deep_elements(body)
     return PageTree(
@@ -221,14 +225,6 @@ def _remove_script_notes(body: Element) -> bool:
 
 def _is_script_note(text: str) -> bool:
     return len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
-
-
-def _remove_unreadable(body: Element, *, rendered: bool) -> None:
-    for drawing in list(body.iter("svg")):
-        _replace_drawing(drawing)
-    etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
-    if rendered and not _needs_fallback(body):
-        etree.strip_elements(body, "noscript", with_tail=False)
 
 
 def _replace_drawing(drawing: Element) -> None:
