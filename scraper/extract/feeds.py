@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 from itertools import chain, islice
 
 from lxml import etree
@@ -94,7 +93,12 @@ def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
     moment = date_parsing.parse_date(_child_text(entry, _DATE_TAGS))
     rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _read_author(entry)))))
     rows.append(_convert_text(entry, base, _MAX_FULL_TEXT if whole else _MAX_SUMMARY))
-    rows += [f"Attached: {url}" for url in _find_enclosures(entry)]
+    for child in entry:
+        url = child.get("url") if _local_name(child) == "enclosure" else None
+        if _local_name(child) == "link" and child.get("rel") == "enclosure":
+            url = child.get("href")
+        if url and url.startswith(("http://", "https://")):
+            rows.append(f"Attached: {clean_line(url, _MAX_SUMMARY)}")
     return "\n\n".join(filter(None, rows))
 
 
@@ -108,15 +112,6 @@ def _read_author(entry: Element) -> str:
         if not author and _local_name(child) == "author":
             author = _child_text(child, ("name",)) or clean_line(child.text or "", _MAX_TITLE)
     return author
-
-
-def _find_enclosures(entry: Element) -> Iterator[str]:
-    for child in entry:
-        url = child.get("url") if _local_name(child) == "enclosure" else None
-        if _local_name(child) == "link" and child.get("rel") == "enclosure":
-            url = child.get("href")
-        if url and url.startswith(("http://", "https://")):
-            yield clean_line(url, _MAX_SUMMARY)
 
 
 def _convert_text(entry: Element, base: str, most: int) -> str:

@@ -236,7 +236,9 @@ def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
 
 
 def _read_link(element: Element, url: str) -> Outlink:
-    text = _read_text(element)
+    text = text_of(element) or element.get("title") or element.get("aria-label") or ""
+    image = None if text.strip() else element.find(".//img")
+    text = clean_line((image.get("alt") or "") if image is not None else text, _MAX_TEXT)
     relation = (element.get("rel") or "").lower().split()
     is_next = "next" in relation or (len(text) <= _NEXT_CHARS and _NEXT.match(text) is not None)
     place = _find_place(element)
@@ -260,14 +262,6 @@ def _read_url(urls: UrlResolver, address: str) -> str:
         except ValueError:
             return ""
     return request_key(url) if url.startswith(_WEB) else ""
-
-
-def _read_text(element: Element) -> str:
-    text = text_of(element) or element.get("title") or element.get("aria-label") or ""
-    if not text.strip():
-        image = element.find(".//img")
-        text = (image.get("alt") or "") if image is not None else ""
-    return clean_line(text, _MAX_TEXT)
 
 
 def _find_place(element: Element) -> str:

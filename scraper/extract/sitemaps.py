@@ -105,7 +105,11 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
         if kind == "sitemap":
             sitemaps[absolute] = None
         else:
-            entries.append(_build_entry(absolute, block))
+            modified, title = _MODIFIED.search(block), _TITLE.search(block)
+            name = html.unescape(title.group(1).replace("<![CDATA[", "").strip()) if title else ""
+            language = _find_language(absolute, block) if "hreflang" in block else ""
+            date = modified.group(1) if modified else ""
+            entries.append(SitemapEntry(absolute, date, clean_line(name, _MAX_TITLE), language))
     return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=stream.is_cut)
 
 
@@ -207,16 +211,6 @@ def _find_url(text: str, base: str) -> str:
         address = html.unescape(address)
     absolute = address if _URL_LINE.match(address) else join_url(base, address) if address else ""
     return absolute if len(absolute) <= _MAX_URL and _URL_LINE.fullmatch(absolute) else ""
-
-
-def _build_entry(url: str, block: str) -> SitemapEntry:
-    modified, title = _MODIFIED.search(block), _TITLE.search(block)
-    return SitemapEntry(
-        url,
-        modified.group(1) if modified else "",
-        clean_line(html.unescape(title.group(1).replace("<![CDATA[", "").strip()), _MAX_TITLE) if title else "",
-        _find_language(url, block) if "hreflang" in block else "",
-    )
 
 
 def _find_language(url: str, block: str) -> str:

@@ -206,15 +206,18 @@ def detect_code_language(block: Element) -> str:
     """Return the language declared on the block, on its `code`, or on a wrapper of this block only."""
     around = list(_find_wrappers(block))
     for element in around:
-        if language := _read_language(element):
+        classes = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
+        declared = [element.get(attribute) or "" for attribute in _LANGUAGE_ATTRIBUTES]
+        declared += [next(filter(None, match.groups())) for match in _LANGUAGE_CLASS.finditer(classes)]
+        if language := next(filter(None, map(_normalize_language, declared)), ""):
             return language
         if element.tag in ("pre", "code") and (element.get("lang") or "").lower() in _KNOWN_LANGUAGES:
             return _normalize_language(element.get("lang") or "")
     for element in around[:4]:
-        classes = (element.get("class") or "").lower().split()
-        for name in classes:
-            is_highlighter = element.tag in ("pre", "code") or not _HIGHLIGHTER_CLASSES.isdisjoint(classes)
-            if name in _KNOWN_LANGUAGES and (is_highlighter or f"source-{name}" in classes):
+        names = (element.get("class") or "").lower().split()
+        is_highlighter = element.tag in ("pre", "code") or not _HIGHLIGHTER_CLASSES.isdisjoint(names)
+        for name in names:
+            if name in _KNOWN_LANGUAGES and (is_highlighter or f"source-{name}" in names):
                 return _ALIASES.get(name, name)
     return ""
 
@@ -236,13 +239,6 @@ def _find_wrappers(block: Element) -> Iterator[Element]:
             return
         yield around
         around = around.getparent()
-
-
-def _read_language(element: Element) -> str:
-    classes = f"{element.get('class') or ''} {element.get('data-syntaxhighlighter-params') or ''}"
-    declared = [element.get(attribute) or "" for attribute in _LANGUAGE_ATTRIBUTES]
-    declared += [next(filter(None, match.groups())) for match in _LANGUAGE_CLASS.finditer(classes)]
-    return next(filter(None, map(_normalize_language, declared)), "")
 
 
 def _normalize_language(name: str) -> str:

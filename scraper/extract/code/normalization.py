@@ -52,8 +52,10 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
             if not is_button or (before.tail or "").strip():
                 break
             remove(before)  # a label of a button, such as "Copy to clipboard"
-    for box in _BOXES(root):
-        _normalize_box(box)
+    for box in _BOXES(root):  # custom boxes that declare a language and contain only text
+        named = box.tag != "div" or _BOX_CLASS.search((box.get("class") or "").lower()) is not None
+        if named and text_of(box).strip() and next(box.iterdescendants(*_NO_CODE), None) is None:
+            box.tag = "pre"
     _normalize_bare_code(root)
 
 
@@ -128,15 +130,6 @@ def _read_label(bar: Element) -> str:
         if text and text.strip()
     ]
     return _BUTTON_TEXT.sub("", " ".join(texts)).strip(" :|·").lower()[:_MAX_LABEL]
-
-
-def _normalize_box(box: Element) -> None:
-    """Turn a custom code box that declares a language and contains only text into a `pre`."""
-    if next(box.iterdescendants(*_NO_CODE), None) is not None:
-        return
-    named = box.tag != "div" or _BOX_CLASS.search((box.get("class") or "").lower()) is not None
-    if named and text_of(box).strip():
-        box.tag = "pre"
 
 
 def _normalize_bare_code(root: Element) -> None:

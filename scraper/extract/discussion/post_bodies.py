@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from lxml import etree
+
 from scraper.extract.discussion.post_containers import PostContainer
 from scraper.facts.metadata.author_date_labels import is_quote, strip_digits
 from scraper.html.dom.parsing import remove
@@ -174,8 +176,12 @@ def copy_body(elements: Sequence[Element]) -> Element:
     Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts.
     """
     copies = [copy.deepcopy(element) for element in elements]
-    is_block = len(copies) == 1 and copies[0].tag not in ("pre", "table", "ul", "ol")
-    wrapped = copies[0] if is_block else _wrap(copies)
+    wrapped = copies[0]
+    if len(copies) > 1 or wrapped.tag in ("pre", "table", "ul", "ol"):
+        wrapped = etree.Element("div")
+        for element in copies:
+            element.tag = "div" if element.tag in ("td", "tr", "tbody", "li", "dd", "body") else element.tag
+            wrapped.append(element)
     wrapped.tag = "div"
     if len(copies) == 1:
         copies[0].tail = None
@@ -201,17 +207,6 @@ def copy_body(elements: Sequence[Element]) -> Element:
 def _is_control(element: Element) -> bool:
     words = text_of(element).strip() if element.tag in ("a", "span") and len(element) < 3 else ""
     return 2 < len(words) < 40 and _CONTROL.fullmatch(words) is not None
-
-
-def _wrap(elements: Sequence[Element]) -> Element:
-    """Return a `div` that contains the elements; a table's cells become blocks."""
-    outer = elements[0].makeelement("div") if elements else None
-    assert outer is not None
-    for element in elements:
-        if element.tag in ("td", "tr", "tbody", "li", "dd", "body"):
-            element.tag = "div"
-        outer.append(element)
-    return outer
 
 
 def read_texts(body: Element) -> tuple[str, str]:

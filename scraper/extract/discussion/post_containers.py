@@ -14,7 +14,7 @@ from scraper.extract.discussion.post_shapes import TYPED_POST, Shape, group_by_s
 from scraper.facts.metadata.author_date_labels import AuthorDateLabel
 from scraper.facts.metadata.written_dates import DATE_TAGS
 from scraper.html.dom.tags import HEADINGS
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, depth_of, text_of
 from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3
@@ -133,7 +133,7 @@ def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
     best = typed or best
     return min(
         (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
-        key=lambda one: (typed is not None and one is not best, len(list(one.elements[0].iterancestors()))),
+        key=lambda one: (typed is not None and one is not best, depth_of(one.elements[0])),
     )
 
 

@@ -145,7 +145,9 @@ _MAX_ROW_ELEMENTS = 2_000
 
 def convert_aria_tables(roles: Sequence[Element]) -> None:
     """Convert grids with ARIA roles into tables. `roles` are the elements with a role."""
-    for grid in [element for element in roles if _is_outer_grid(element)][:_MAX_TABLES]:
+    grids = [element for element in roles if element.get("role") in _GRID_ROLES and element.tag != "table"]
+    outer = [one for one in grids if all(around.get("role") not in _GRID_ROLES for around in one.iterancestors())]
+    for grid in outer[:_MAX_TABLES]:
         rows = [_find_cells(row) for row in grid.iterdescendants() if row.get("role") == "row"]
         if len(rows) < _MIN_ROWS or not all(rows) or grid.find(".//table") is not None:
             continue
@@ -157,12 +159,6 @@ def convert_aria_tables(roles: Sequence[Element]) -> None:
             for cell in cells:
                 cell.tag, cell.tail = _CELL_ROLES[cell.get("role") or ""], None
                 row.append(cell)
-
-
-def _is_outer_grid(element: Element) -> bool:
-    if element.get("role") not in _GRID_ROLES or element.tag == "table":
-        return False
-    return all(around.get("role") not in _GRID_ROLES for around in element.iterancestors())
 
 
 def _find_cells(row: Element) -> list[Element]:

@@ -82,3 +82,8 @@ def find_by_class(root: Element, pattern: re.Pattern[str]) -> Iterator[tuple[Ele
 def classes_of(element: Element) -> list[str]:
     """Return the names in the `class` attribute of an element."""
     return (element.get("class") or "").split()
+
+
+def depth_of(element: Element) -> int:
+    """Return the number of ancestors of an element."""
+    return sum(1 for _ in element.iterancestors())

@@ -107,7 +107,12 @@ def _expand_sides(value: str) -> tuple[str, str, str, str]:
 
 def hides_text(style: dict[str, str]) -> bool:
     """Return True if these declarations alone hide the text of their element."""
-    return hides_subtree(style) or is_too_small(style) or _is_transparent(style)
+    if hides_subtree(style) or is_too_small(style):
+        return True
+    if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
+        return False  # transparent text shows its background or its shadow
+    color = parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
+    return color is not None and color[3] < _MIN_COLOR_ALPHA
 
 
 def hides_subtree(style: dict[str, str]) -> bool:
@@ -214,14 +219,6 @@ def is_faint(style: dict[str, str]) -> bool:
     """Return True if the opacity is near zero and nothing animates it."""
     opacity = _parse_number(style.get("opacity"))
     return opacity is not None and opacity < _MIN_OPACITY and not any(name in style for name in _MOVING)
-
-
-def _is_transparent(style: dict[str, str]) -> bool:
-    """Return True for transparent text without a shadow and without a background clipped to it."""
-    if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
-        return False
-    color = parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
-    return color is not None and color[3] < _MIN_COLOR_ALPHA
 
 
 def _parse_number(value: str | None) -> float | None:
