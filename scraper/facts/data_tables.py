@@ -74,7 +74,6 @@ def _read_table(table: Element, text: TextOf) -> DataTable | None:
 
 
 def _read_grid(table: Element) -> Iterator[tuple[Element, list[Element]]]:
-    """Yield each row with the cells that are in its columns."""
     below: dict[int, tuple[int, Element]] = {}
     count = 0
     for number, row in enumerate(table.iter("tr")):
@@ -107,7 +106,6 @@ def _span(cell: Element, name: str, most: int) -> int:
 
 
 def _count_header_rows(rows: Sequence[Sequence[Element]], text: TextOf) -> int:
-    """Return the number of rows at the beginning that contain the headers of the columns."""
     is_head = [
         next(cells[0].iterancestors("thead"), None) is not None
         or (all(cell.tag == "th" or not text(cell) for cell in cells) and any(cell.tag == "th" for cell in cells[1:]))
@@ -128,12 +126,8 @@ def _has_plain_headers(rows: Sequence[Sequence[Element]], text: TextOf) -> bool:
     if len(names) < _MIN_GUESSED or not names[0]:
         return len(names) >= _MIN_GUESSED
     columns = zip(*(map(text, cells) for cells in rows[1:]), strict=False)
-    has_numbers = any(all(map(_has_digit, filter(None, column))) for column in columns)
-    return has_numbers and not any(map(_has_digit, names))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
+    has_numbers = any(all(any(map(str.isdigit, one)) for one in filter(None, column)) for column in columns)
+    return has_numbers and not any(map(str.isdigit, "".join(names)))
 
 
 def _is_bold(cell: Element) -> bool:

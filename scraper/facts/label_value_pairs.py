@@ -86,14 +86,10 @@ def read_pairs(
 
     Of a table that compares several things, only the values of the one that `title` names are returned, if any.
     """
-    pages = _PairReader(body, text or _clean_text, is_requested or bool)
+    pages = _PairReader(body, text or (lambda one: " ".join(text_of(one).split())), is_requested or bool)
     for table in read_tables(body, pages.text):
         yield from pages.read_table(table, name_key(title))
     yield from pages.read_lines()
-
-
-def _clean_text(element: Element) -> str:
-    return " ".join(text_of(element).split())
 
 
 class _PairReader:
@@ -153,15 +149,9 @@ class _PairReader:
         owner = self._lines[at].owner
         is_repeated = _is_repeated(owner)
         has_place = is_repeated or (label.is_marked and owner.tag not in HEADINGS)
-        has_value_above = label.is_marked and at > 0 and _has_value_inside(self._lines[at - 1], owner)
-        certainty = 1.0 if label.is_marked or is_repeated else 0.7
-        found = None if has_value_above else self._search_below(label, at, certainty, has_place=has_place)
         empty = [LabelValue(label.text, "", owner)] if has_place else []
-        return empty if found is None else found
-
-    def _search_below(self, label: _Label, at: int, certainty: float, *, has_place: bool) -> list[LabelValue] | None:
-        """Return the label with the text of a later line; None if the next record or an empty place comes first."""
-        owner = self._lines[at].owner
+        if label.is_marked and at > 0 and _has_value_inside(self._lines[at - 1], owner):
+            return empty
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]
         limit = next((number for number, one in enumerate(around) if one in self._cells), len(around) - 1)
         for line in self._lines[at + 1 : at + 1 + _MAX_LINES]:
@@ -169,18 +159,15 @@ class _PairReader:
             common = next((number for number, one in enumerate(around) if one in path), len(around))
             if common > limit or _begins_record(label, around[:common], line, path[: path.index(around[common])]):
                 break
-            parts = self._texts(line)
+            picture = "" if line.pieces or not line.is_box else text_or_picture(line.owner, self.text)
+            parts = [(picture, line.owner)] if picture else [piece for piece in line.pieces if piece]
             if line.has_control or any(name_key(text) for text, _ in parts):
+                certainty = 1.0 if label.is_marked or is_repeated else 0.7
                 weight = certainty * (1.0, 1.0, 0.9, 0.7, 0.5)[common]
                 return list(_join(label.text, parts, line.owner, weight))
             if has_place and not parts:
                 break
-        return None
-
-    def _texts(self, line: _Line) -> list[tuple[str, Element]]:
-        """Return the texts of a line, or the alternative text of its picture."""
-        picture = "" if line.pieces or not line.is_box else text_or_picture(line.owner, self.text)
-        return [(picture, line.owner)] if picture else [piece for piece in line.pieces if piece]
+        return empty
 
 
 def _has_value_inside(before: _Line, owner: Element) -> bool:
@@ -227,7 +214,6 @@ def _is_alike(one: Element, other: Element) -> bool:
 
 
 def _read_lines(body: Element) -> list[_Line]:
-    """Return the lines of a page, also the empty boxes among them."""
     lines = [_Line(body)]
     blocks: list[Element] = [body]
     walker = etree.iterwalk(body, events=("start", "end"))
@@ -312,17 +298,14 @@ def _join(
 ) -> Iterator[LabelValue]:
     """Yield a label with all texts of its value, and with the first one of several."""
     text = parts[0][0] if parts else ""
-    for part, _ in parts[1:] if not _are_links(parts) else ():
+    # Links between bars are values of their own, such as genres.
+    are_links = len(parts) > 1 and parts[0][1].tag == "a" and parts[1][0] == "|"
+    for part, _ in () if are_links else parts[1:]:
         text += part if part[0] in ".,;:!?)]%" or text[-1] in "([$€£¥#" else f" {part}"
     if name_key(text) and len(text) <= _MAX_VALUE:
         yield LabelValue(label, text, parts[0][1] if len(parts) == 1 else owner, weight, is_inline)
     if len(parts) > 1 and name_key(parts[0][0]):
         yield LabelValue(label, parts[0][0][:_MAX_VALUE], parts[0][1], weight, is_inline)
-
-
-def _are_links(parts: Sequence[tuple[str, Element]]) -> bool:
-    """Return True if parts are links between bars, each of which is a value of its own, such as genres."""
-    return len(parts) > 1 and parts[0][1].tag == "a" and parts[1][0] == "|"
 
 
 def _as_label(text: str) -> str:
@@ -331,7 +314,6 @@ def _as_label(text: str) -> str:
 
 
 def _is_in(header: str, title: str) -> bool:
-    """Return True if a header is in the letters and digits of a title."""
     key = name_key(header)
     return len(key) >= _MIN_CONTEXT and key in title
 

@@ -197,7 +197,6 @@ _PENCE_IN_A_POUND = 100
 
 
 def _role_of(before: str, behind: str) -> Role:
-    """Return the role of an amount by the text between it and its neighbors."""
     if _OLD_BEFORE.search(before):
         return Role.OLD
     if _PART_BEFORE.search(before) or _PART_BEHIND.match(behind):

@@ -69,7 +69,6 @@ def _json(text: str) -> list[Any]:
 
 
 def _objects(text: str) -> list[Any]:
-    """Return the outermost objects that code assigns or passes as arguments."""
     decoder = json.JSONDecoder(strict=False)
     found: list[Any] = []
     end = tries = 0

@@ -39,7 +39,6 @@ _NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
 
 
 def _element_names(element: Element) -> str:
-    """Return class, id and other names of an element, in lower case."""
     items = cast("list[tuple[str, str]]", element.items())
     if len(items) > 1:
         return " ".join(filter(None, map(dict(items).get, _NAMES))).lower()
@@ -111,7 +110,6 @@ def role_of(part: Element) -> Role:
 
 
 def _is_struck_through(element: Element) -> bool:
-    """Return True if an element is struck through by its tag or style."""
     return element.tag in _STRUCK or "line-through" in (element.get("style") or "").lower()
 
 
@@ -179,8 +177,6 @@ class VisiblePrice:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Possible price with its position and the hints for and against it."""
-
     amount: Amount
     place: int
     names: str
@@ -211,7 +207,6 @@ def is_without_tax(stated: float, shown: float) -> bool:
 
 
 def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
-    """Return the position of the title and all price candidates."""
     found: list[_Candidate] = []
     at_title = 0
     for place, element in enumerate(islice(body.iter("*"), _MAX_ELEMENTS), start=1):

@@ -362,7 +362,6 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
 
 
 def _squash_line(line: str) -> str:
-    """Return letters and digits in lower case, to compare lines."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", line).casefold()))
 
 

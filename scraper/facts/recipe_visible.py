@@ -98,7 +98,6 @@ def _looks_like_steps(lines: list[str]) -> bool:
 
 
 def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -> list[str]:
-    """Return the first likely list, or the first of all."""
     first: list[str] = []
     for lines in islice(lists, _MAX_LISTS):
         if is_likely(lines):
@@ -164,7 +163,6 @@ def _has_name(body: Element, names: WordPattern) -> bool:
 
 
 def _named(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
-    """Yield the list items and rows inside elements with such a name, by group."""
     items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
     return _named_groups(items, names, others)
 
@@ -185,7 +183,6 @@ def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPatt
 
 
 def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
-    """Yield the rows of elements with such a name, whatever their tags are."""
     called = ((element, _called(element)) for element in _ELEMENTS_WITH_NAME(body))
     for around in _outermost(called, lambda name: names.search(name) and not others.search(name)):
         if not _is_outside(around):
@@ -193,7 +190,6 @@ def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[
 
 
 def _outermost(called: Iterable[tuple[Element, str]], is_named: Callable[[str], object]) -> Iterator[Element]:
-    """Yield the elements with such a name that are in no other one."""
     outer: set[Element] = set()
     is_known = cache(is_named)
     for element, name in called:
@@ -203,7 +199,6 @@ def _outermost(called: Iterable[tuple[Element, str]], is_named: Callable[[str], 
 
 
 def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
-    """Yield the rows of the element that follows a heading."""
     for element in islice(body.iter(*HEADINGS), _MAX_ITEMS):
         if _is_heading(element, heading) and not _is_outside(element):
             around = islice((element, *element.iterancestors()), 3)
@@ -217,7 +212,6 @@ def _is_outside(element: Element) -> bool:
 
 
 def _leaves(body: Element, names: WordPattern) -> Iterator[Element]:
-    """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
     called = ((element, element.get("class") or "") for element in _ELEMENTS_WITH_CLASS(body))
     for around in _outermost(called, names.search):
         boxes = filter(_is_line, around.iter("p", "div"))
@@ -351,7 +345,6 @@ def _row_texts(around: Element) -> list[str]:
 
 
 def _texts(rows: list[Element]) -> list[str]:
-    """Return the texts of rows, with the sibling before each if these alternate, as amounts and names may."""
     before = [row.getprevious() for row in rows]
     is_alternate = all(one is not None for one in before) and set(rows).isdisjoint(before)
     groups = zip(before, rows, strict=True) if is_alternate else ((row,) for row in rows)
@@ -359,12 +352,10 @@ def _texts(rows: list[Element]) -> list[str]:
 
 
 def _is_line(box: Element) -> bool:
-    """Return True if an element holds text and no block elements."""
     return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
 
 
 def _read_list_items(element: Element) -> list[str]:
-    """Return the texts of the list items, else of the paragraphs, else the lines of the text."""
     items = [clean_text(_text_of_item(item)) for item in element.iter("li")]
     if items:
         return items
@@ -373,7 +364,6 @@ def _read_list_items(element: Element) -> list[str]:
 
 
 def _split_at_line_breaks(element: Element) -> list[str]:
-    """Return the lines of a text, split at line breaks."""
     text = "".join(
         "\n" if isinstance(piece, etree._Element) else str(piece).replace("\n", " ")
         for piece in cast("list[Any]", _PIECES(element))
@@ -397,5 +387,4 @@ def _text_of_item(element: Element) -> str:
 
 
 def _strip_list_marker(line: str) -> str:
-    """Return a line without its bullet, number or `Step 1`."""
     return STEP_MARK.sub("", _MARK.sub("", line), count=1)

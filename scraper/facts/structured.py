@@ -20,7 +20,7 @@ from scraper.facts.metadata.metadata import Metadata
 from scraper.facts.syntaxes import jsonld, opengraph
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.html.dom.xpath import attribute_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import StructuredData
@@ -53,8 +53,6 @@ PAGE_ERRORS = (
 
 @dataclass(slots=True)
 class _Reading:
-    """Base URL and warnings of one page."""
-
     base: str
     warnings: list[str]
 
@@ -93,7 +91,11 @@ def extract(
     if root is None:
         return StructuredData(url=snapshot.url, xhr=xhr)
     reading = _Reading(page_tree.find_base_url(root, snapshot.url), [])
-    json_ld = _read_json_ld(root, reading)
+    scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
+    blocks = jsonld.read(script.text or "" for script in scripts)
+    if blocks.broken:
+        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {blocks.broken}.")
+    json_ld = reading.bound("json_ld", blocks.values)
     tags = opengraph.read_properties(root)
     cards = reading.bound("opengraph", opengraph.to_objects(tags, reading.base))
     if find_posts is None:
@@ -131,14 +133,6 @@ def extract(
         discussion=reading.bound("discussion", posts),
         warnings=tuple(reading.warnings),
     )
-
-
-def _read_json_ld(root: Element, reading: _Reading) -> tuple[JsonLdItem, ...]:
-    scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
-    blocks = jsonld.read(script.text or "" for script in scripts)
-    if blocks.broken:
-        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {blocks.broken}.")
-    return reading.bound("json_ld", blocks.values)
 
 
 def read_facts(
@@ -183,7 +177,6 @@ def read_facts(
 
 
 def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem, ...], list[Any]]:
-    """Return the JSON responses that the page fetched, as reported to the client, and their data."""
     found: list[JsonLdItem] = []
     for response in list(responses)[:_MAX_RESPONSES]:
         report: JsonLdItem = {"url": response.url, "status": response.status, "data": None}
@@ -204,8 +197,6 @@ _MAX_TEXT = 50_000
 """Characters of one text."""
 _MAX_DEPTH = 30
 """Levels of objects and lists."""
-_SURROGATES = re.compile("[\ud800-\udfff]")
-"""Lone surrogates, which no encoding can represent."""
 _VALUE_COST = 4
 """Characters counted for each value, so that ten million empty lists also reach the limit."""
 
@@ -225,10 +216,9 @@ class JsonBounder:
         self._base = base
         self._left = _MAX_CHARACTERS
 
-    def bound_objects(self, values: Any) -> tuple[dict[str, Any], ...]:
+    def bound_objects(self, values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
         """Return copies of the values that are objects, while the limit allows."""
-        objects = (value for value in self._while_allowed(values) if isinstance(value, dict))
-        return tuple(filter(None, map(self.value, objects)))
+        return tuple(filter(None, (self.value(one) for one in self._while_allowed(values) if isinstance(one, dict))))
 
     def _while_allowed(self, values: Iterable[_T]) -> Iterator[_T]:
         for value in values:
@@ -262,7 +252,8 @@ class JsonBounder:
         if len(text) > _MAX_TEXT:
             self.cut = True
             text = text[:_MAX_TEXT]
-        text, _ = sanitize.clean(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
+        # No encoding can represent lone surrogates.
+        text, _ = sanitize.clean(re.sub("[\ud800-\udfff]", "\ufffd", text) if not text.isascii() else text)
         self._left -= len(text)
         address = text.strip()
         if name.lower() not in _URL_PROPERTIES or ":" in address.partition("/")[0] or len(address.split()) != 1:
@@ -314,7 +305,6 @@ def read_key_facts(snapshot: Snapshot, page: PageTree, about: Metadata, page_typ
 
 
 def _is_suggested(page: PageTree, page_type: str | None) -> bool:
-    """Return True if the type or the classes of a page suggest a product or a recipe."""
     classes = page.classes
     if page_type == "product" or _has_recipe_class(classes):
         return True

@@ -45,8 +45,6 @@ _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and 
 
 
 class _Page:
-    """A page of the request, with its texts and data."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.tree = page_tree.build_page_tree(snapshot)
@@ -207,7 +205,6 @@ _CORRECT = "Fields by name may be wrong: to correct one, give its value on this 
 
 
 def _read_usual_records(page: _Page) -> PageFields:
-    """Return the records of the best list with the usual columns; records without any of them are left out."""
     for one in find_lists(page.texts):
         rows = read_rows(page.texts, one)
         rows = [row for row in (read_table_columns(page.texts, one.table, rows) if one.table else rows) if row]
@@ -247,8 +244,6 @@ def _read_lists(pages: Sequence[_Page], request: FieldRequest, recipe: Extractio
 
 @dataclass(frozen=True, slots=True)
 class _ExampleColumns:
-    """Columns of the values of an example on one page."""
-
     fields: RecordFields | None = None
     """List that contains the example."""
     columns: Mapping[str, RecordColumn] = field(default_factory=dict)
@@ -260,8 +255,6 @@ class _ExampleColumns:
 
 
 class _PageLists:
-    """Lists of one page."""
-
     def __init__(self, page: _Page, most: int, *, is_named: bool) -> None:
         self._page = page
         named = structured_values.read_named_items(page.data, page.tree.head.scripts) if is_named else {}
@@ -315,7 +308,6 @@ class _PageLists:
     def _find_columns(
         self, columns: Mapping[str, RecordColumn], lists: Sequence[RecordFields]
     ) -> dict[str, ColumnValues]:
-        """Return the columns of the list that has the most values."""
         fields = {name: FieldName(name, column.hint) for name, column in columns.items() if column.is_by_name}
         finder = NamedValueFinder(self._page.finder) if fields else None
         named = {name: (one, finder.find_matches(one)) for name, one in fields.items()} if finder else {}

@@ -40,6 +40,8 @@ Places of absent values are less similar.
 _CONFIDENCES = ((0.7, 0.93), (0.5, 0.87), (0.0, 0.67))
 """Minimum similarity, and share of correct values, measured on sites before and after a redesign."""
 _AROUND_INSIDE = 60
+_PER_LEAF = 0.0005
+"""Points of the rank of a place that each leaf before it costs."""
 _MARK = re.compile(r"\s*\W\s*")
 
 
@@ -194,8 +196,8 @@ def locate(finder: ValuePlaceFinder, value: str, known: Sequence[FieldPlace] = (
         _, leaf = finder.find([one.place for one in known], leaves)
         return leaves[leaf.number] if leaf else None
     if exact:
-        return max(exact, key=lambda one: _rank(one.leaf))
-    return min(found, key=lambda one: (len(one.leaf.text), -_rank(one.leaf)), default=None)
+        return max(exact, key=lambda one: _rank(one.leaf) - _PER_LEAF * one.leaf.number)
+    return min(found, key=lambda one: (len(one.leaf.text), _PER_LEAF * one.leaf.number - _rank(one.leaf)), default=None)
 
 
 def find_unclear(finder: ValuePlaceFinder, example: Mapping[str, str]) -> list[str]:
@@ -203,9 +205,9 @@ def find_unclear(finder: ValuePlaceFinder, example: Mapping[str, str]) -> list[s
     unclear: list[str] = []
     for name, value in example.items():
         leaves = [one.leaf for one in locate_all(finder, value) if one.is_exact]
-        best = max(map(_rank_without_position, leaves), default=0.0)
+        best = max(map(_rank, leaves), default=0.0)
         # Leaves of one line are a text and its parts.
-        if len({leaf.line for leaf in leaves if _rank_without_position(leaf) == best}) > 1:
+        if len({leaf.line for leaf in leaves if _rank(leaf) == best}) > 1:
             unclear.append(name)
     return unclear
 
@@ -225,10 +227,6 @@ def locate_all(finder: ValuePlaceFinder, value: str) -> list[LocatedValue]:
 
 
 def _rank(leaf: TextLeaf) -> float:
-    return _rank_without_position(leaf) - 0.0005 * leaf.number
-
-
-def _rank_without_position(leaf: TextLeaf) -> float:
     around = {one.tag for one in leaf.element.iterancestors()} | {leaf.element.tag}
     rank = 2.0 * ("h1" in around) + 1.0 * (not around.isdisjoint(HEADINGS)) + 0.5 * leaf.is_whole
     rank += 0.5 * any(leaf.element.get(name) for name in ("class", "id", "itemprop"))
@@ -254,8 +252,9 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
         # Two fields are in one leaf only if they were in an example.
         if leaf is None or similarity < least or owners.setdefault(leaf, places).isdisjoint(places):
             continue
-        text = _strip_as_in_examples(leaf.text, recipe.places[name])
-        if text:
+        # The newest example counts whose prefix or suffix changes the text.
+        stripped = [strip_around(leaf.text, one.prefix, one.suffix) for one in reversed(recipe.places[name])]
+        if text := next((one for one in stripped if one != leaf.text), stripped[0]):
             values[name] = (text, similarity)
     return RecipeValues(values, similarities, is_likely)
 
@@ -265,12 +264,6 @@ def confidence_of(similarity: float, *, is_likely: bool) -> float:
     if not is_likely:
         return 0.99
     return next(share for least, share in _CONFIDENCES if similarity >= least)
-
-
-def _strip_as_in_examples(text: str, known: Sequence[FieldPlace]) -> str:
-    """Return a text without the prefix and suffix of the newest example that changes it."""
-    stripped = [strip_around(text, one.prefix, one.suffix) for one in reversed(known)]
-    return next((one for one in stripped if one != text), stripped[0])
 
 
 def strip_around(text: str, prefix: str, suffix: str) -> str:

@@ -66,7 +66,6 @@ _MAX_HINT_WORDS = 12
 
 @lru_cache(maxsize=20_000)
 def _split_name(text: str) -> tuple[str, ...]:
-    """Return the words and numbers of a name such as `isbn_13` or `datePublished` in lower case."""
     return tuple(word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text[:400].replace("#", " number "))))
 
 

@@ -66,9 +66,9 @@ class NamedValue:
     @property
     def confidence(self) -> float:
         """Share of values with a similar lead that were correct in the benchmark."""
-        return (
-            _ONLY_VALUE if self.source == "format" else next(one for least, one in _CONFIDENCES if self.lead >= least)
-        )
+        if self.source == "format":
+            return _ONLY_VALUE
+        return next(share for least, share in _CONFIDENCES if self.lead >= least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +104,17 @@ class NamedValueFinder:
 
     def find(self, field: FieldName) -> NamedValue | None:
         """Return the best value of a field, or None if no candidate reaches `_MIN_SCORE`."""
-        labeled = self.find_empty(field), max((one.match for one in self._labeled(field)), default=0.0)
-        if field.kind == "title" and max(labeled) >= _WHOLE_LABEL and not field.is_title:
-            # The label of a model, say, beats the title of the page.
-            found = self._labeled(field) if labeled[1] >= labeled[0] else []
-        else:
+        found, empty = self._labeled(field), self.find_empty(field)
+        labeled = max((one.match for one in found), default=0.0)
+        if field.kind != "title" or max(labeled, empty) < _WHOLE_LABEL or field.is_title:
             found = list(self._candidates(field))
+        elif labeled < empty:  # the label of a model, say, beats the title of the page
+            found = []
         rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in found]
         best = max(rated, key=lambda one: one.score, default=None)
         if best is None or best.score < _MIN_SCORE:
-            return None if self.find_empty(field) else self._find_only_value(field)
-        if best.source in ("label", "format") and self.find_empty(field) > max(one.match for one in rated):
+            return None if empty else self._find_only_value(field)
+        if best.source in ("label", "format") and empty > max(one.match for one in rated):
             return None
         key = name_key(best.text)
         others = [one for one in rated if (own := name_key(one.text)) not in key and key not in own]
@@ -148,7 +148,6 @@ class NamedValueFinder:
         return [one for one in found.values() if rate_format(field.kind, one.value) >= 0]
 
     def _labeled(self, field: FieldName) -> list[NameMatch]:
-        """Return the values whose labels are similar to a field."""
         found: dict[tuple[Element, str], NameMatch] = {}
         for pair in self._pairs:
             match = field.match(pair.label) * pair.weight
@@ -225,24 +224,17 @@ class NamedValueFinder:
         return 0.5 * size / len(own) if size > 8 else 0.0
 
     def _aside(self, element: Element) -> float:
-        known = self._beside.get(element)
-        if known is None:
+        if element not in self._beside:
             parent = element.getparent()
             above = self._aside(parent) if parent is not None and parent.tag != "body" else 0.0
-            names = (
-                f"{element.get('class') or ''} {element.get('id') or ''}".lower().replace("-", " ").replace("_", " ")
-            )
-            own = (
-                1.0
-                if element.tag in ("nav", "footer", "aside")
-                else 0.7 * (len(names) < 100 and _ASIDE.search(names) is not None)
-            )
-            known = self._beside[element] = max(above, own)
-        return known
+            names = f"{element.get('class') or ''} {element.get('id') or ''}".lower().replace("_", "-")
+            is_beside = len(names) < 100 and _ASIDE.search(names) is not None
+            own = 1.0 if element.tag in ("nav", "footer", "aside") else 0.7 * is_beside
+            self._beside[element] = max(above, own)
+        return self._beside[element]
 
 
 def _are_parts(one: str, other: str) -> bool:
-    """Return True if the words of one text are in the other."""
     words = [set(map(name_key, text.replace(",", " ").split())) for text in (one, other)]
     keys = name_key(one), name_key(other)
     return words[0] <= words[1] or words[1] <= words[0] or keys[0] in keys[1] or keys[1] in keys[0]

@@ -148,7 +148,6 @@ def _compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
 
 
 def _compare_tails(known: tuple[str, ...], seen: tuple[str, ...]) -> float:
-    """Return the similarity of the last three tags of two places."""
     return 1.0 if known == seen else 0.5 if known[-2:] == seen[-2:] else 0.0
 
 
@@ -158,12 +157,10 @@ def _compare_labels(known: str, seen: str) -> float:
 
 
 def _compare_masks(known: str, seen: str) -> float:
-    """Return the similarity of two patterns of texts."""
     return 1.0 if known == seen else 0.5 * _compare_sequences(known, seen)
 
 
 def _compare_texts(known: str, seen: str) -> float:
-    """Return the similarity of the words of two texts; .5 if both are empty."""
     if known == seen:
         return 1.0 if known else 0.5
     if not known or not seen:
@@ -177,19 +174,16 @@ def _compare_names(known: frozenset[str], seen: frozenset[str]) -> float:
 
 @lru_cache(maxsize=20_000)
 def _word_set(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case."""
     return frozenset(split_words(text.replace("_", " ")))
 
 
 @lru_cache(maxsize=20_000)
 def _content_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tags without boxes such as `div`."""
     return tuple(tag for tag in tags if tag not in _BOXES)
 
 
 @lru_cache(maxsize=20_000)
 def _compare_sequences(known: Sequence[str], seen: Sequence[str]) -> float:
-    """Return the similarity of two texts, or of two sequences of tags."""
     return 1.0 if known == seen else SequenceMatcher(None, known, seen, autojunk=False).ratio()
 
 
@@ -394,7 +388,6 @@ def _count_earlier_pieces(leaves: Sequence[TextLeaf]) -> list[int]:
 
 
 def _tags(element: Element, most: int) -> tuple[str, ...]:
-    """Return the tags of the nearest ancestors, from the outermost, and of an element."""
     return (*reversed([str(one.tag) for one in islice(element.iterancestors(), most)]), str(element.tag))
 
 

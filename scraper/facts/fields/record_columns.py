@@ -63,7 +63,12 @@ def read_table_columns(page: ElementTexts, table: DataTable, rows: Sequence[dict
 
 def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
     """Return the title of each record, preferring the place where most records have a good title."""
-    options = [_title_options(page, record) for record in records]
+    options: list[list[_Title]] = []
+    for record in records:
+        parts = [part for element in record for part in page.descendants(element)]
+        # The picture of a record has the link of its title.
+        targets = Counter(part.get("href") or "" for part in parts if part.tag == "a")
+        options.append([one for part in parts if (one := _read_title(page, record, part, targets))])
     votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
     texts: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     counts: Counter[tuple[str, ...]] = Counter()
@@ -95,14 +100,6 @@ def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
     return None
 
 
-def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
-    parts = [part for element in record for part in page.descendants(element)]
-    # The picture of a record has the link of its title.
-    targets = Counter(part.get("href") or "" for part in parts if part.tag == "a")
-    options = (_read_title(page, record, part, targets) for part in parts)
-    return [one for one in options if one is not None]
-
-
 def _read_title(page: ElementTexts, record: RecordElements, part: Element, targets: Mapping[str, int]) -> _Title | None:
     """Return the text of a heading, a link or an element named as a title, with a score; None for other elements."""
     is_heading = part.tag in HEADINGS
@@ -115,7 +112,8 @@ def _read_title(page: ElementTexts, record: RecordElements, part: Element, targe
     if not (is_heading or is_named or is_link) or not page.has_text(part):
         return None
     text = page.text(part)
-    has_link = len(text) <= _MAX_TITLE and _has_link(page, part)
+    inner = page.descendants(part)[1:] if len(text) <= _MAX_TITLE else []
+    has_link = any(one.tag == "a" and one.get("href") for one in inner)
     if len(text) > _MAX_TITLE or (has_link and not is_link and not is_heading):
         return None  # the link in it is the title
     link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
@@ -126,35 +124,23 @@ def _read_title(page: ElementTexts, record: RecordElements, part: Element, targe
     return _Title(part, text, _place(part, record), score)
 
 
-def _has_link(page: ElementTexts, element: Element) -> bool:
-    return any(part.tag == "a" and part.get("href") for part in page.descendants(element)[1:])
-
-
 def _read_row(page: ElementTexts, record: RecordElements, title: _Title | None) -> dict[str, str]:
     parts = [part for element in record for part in page.descendants(element)]
     row: dict[str, str] = {}
     if title is not None:
         row["title"] = title.text
-    target = _target(page, parts, title)
-    if target:
+    if target := _target(page, parts, title):
         row["url"] = join_url(page.page.base, target)
-    price = _price(page, parts)
-    if price:
-        row["price"] = price
-    day = _day(page, parts)
-    if day:
-        row["date"] = day
+    row |= {name: text for name, text in (("price", _price(page, parts)), ("date", _day(page, parts))) if text}
     source = next((part.get("src") or "" for part in parts if part.tag == "img"), "")
     if source and not source.startswith("data:"):
         row["image"] = join_url(page.page.base, source)
-    text = _longest_text(page, parts, title)
-    if text:
+    if text := _longest_text(page, parts, title):
         row["text"] = text[:MAX_VALUE]
     return row
 
 
 def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
-    """Return the link of the title, or the first link of the record."""
     if title is not None:
         inner = [one for one in page.descendants(title.element) if one.tag == "a" and one.get("href")]
         around = [one for one in title.element.iterancestors("a") if one.get("href")]
@@ -194,25 +180,18 @@ def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
 
 
 def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
-    """Return the longest text that is neither the title nor a link."""
     best = ""
     own = name_key(title.text) if title is not None else ""
     for part in parts:
-        if (
-            part.tag == "a"
-            or part.tag in HEADINGS
-            or page.has_blocks(part)
-            or page.length(part) <= max(_MIN_TEXT, len(best))
-        ):
+        if part.tag == "a" or part.tag in HEADINGS or page.has_blocks(part):
             continue
-        text = page.text(part)
-        if not own or own not in name_key(text) or len(text) > 2 * len(own):
+        text = page.text(part) if page.length(part) > max(_MIN_TEXT, len(best)) else ""
+        if text and (not own or own not in name_key(text) or len(text) > 2 * len(own)):
             best = text
     return best
 
 
 def _place(part: Element, record: RecordElements) -> tuple[str, ...]:
-    """Return the tags and class names of the elements from a record down to a part."""
     steps: list[str] = []
     node: Element | None = part
     while node is not None:

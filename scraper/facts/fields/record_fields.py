@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scraper.facts.fields.extraction_recipes import LocatedValue, RecordColumn, strip_around
 from scraper.facts.fields.field_names import FieldName
@@ -91,7 +91,6 @@ class RecordFields:
         self._paths: list[dict[tuple[str, ...], TextLeaf]] = []
 
     def _owner(self, element: Element) -> int | None:
-        """Return the number of the record that contains an element, or None."""
         return self._owners.get(self._page.number[element])
 
     def read(self, columns: Mapping[str, RecordColumn], named: NamedFields) -> dict[str, ColumnValues]:
@@ -107,25 +106,18 @@ class RecordFields:
         if column.usual:
             return list(self._usual[column.usual])
         if column.label:
-            return [self._after_label(leaves, column) for leaves in self._leaves]
+            labeled = ([leaf for label, leaf in pairwise(one) if label.text == column.label] for one in self._leaves)
+            return [next((one.text for one in leaves if _kind(one) == column.path[0]), None) for leaves in labeled]
         if column.prefix.rstrip().endswith((":", "：")):
-            return [self._after_prefix(leaves, column) for leaves in self._leaves]
+            starts = ([one.text for one in leaves if one.text.startswith(column.prefix)] for leaves in self._leaves)
+            shortest = (min(texts, key=len, default="") for texts in starts)
+            return [strip_around(text, column.prefix, column.suffix) or None for text in shortest]
         if not self._paths:
             self._paths = [
                 dict(zip(self._leaf_paths(at), leaves, strict=True)) for at, leaves in enumerate(self._leaves)
             ]
         leaves = (paths.get(column.path) for paths in self._paths)
         return [strip_around(leaf.text, column.prefix, column.suffix) or None if leaf else None for leaf in leaves]
-
-    def _after_label(self, leaves: Sequence[TextLeaf], column: RecordColumn) -> str | None:
-        pairs = itertools.pairwise(leaves)
-        return next(
-            (leaf.text for label, leaf in pairs if label.text == column.label and _kind(leaf) == column.path[0]), None
-        )
-
-    def _after_prefix(self, leaves: Sequence[TextLeaf], column: RecordColumn) -> str | None:
-        labeled = [leaf.text for leaf in leaves if leaf.text.startswith(column.prefix)]
-        return strip_around(min(labeled, key=len), column.prefix, column.suffix) or None if labeled else None
 
     def _leaf_paths(self, at: int) -> list[tuple[str, ...]]:
         counts: Counter[tuple[Element, bool]] = Counter()

@@ -80,8 +80,6 @@ def stable_classes(value: str) -> tuple[str, ...]:
 
 
 class _ListRater:
-    """Rate the lists of one page."""
-
     def __init__(self, page: ElementTexts) -> None:
         """Count texts, images, headings and links of all elements."""
         self._page = page
@@ -114,7 +112,6 @@ class _ListRater:
         return self._has_content[self._page.number[element]]
 
     def _count(self, before: Sequence[int], record: RecordElements) -> int:
-        """Return the number of elements of one kind in a record."""
         number, end = self._page.number, self._page.end
         return sum(before[end[number[element]]] - before[number[element]] for element in record)
 
@@ -197,7 +194,6 @@ class _ListRater:
 
 
 def _find_aside(element: Element, above: float) -> float:
-    """Return `_ListRater.aside` of an element by that of its parent."""
     if element.tag in _BESIDE:
         return 1.0
     if element.tag in ("main", "body", "html"):
@@ -295,7 +291,6 @@ class _ListFinder:
         return chosen
 
     def _find_table(self, one: RecordList) -> DataTable | None:
-        """Return the table with headers whose rows the records are."""
         tables = {id(table): table for record in one.records if (table := self._tables.get(record[0]))}
         table = next(iter(tables.values()), None)
         return table if table and len(tables) == 1 and len(one.records) == len(table.rows) else None
@@ -392,7 +387,6 @@ class _ListFinder:
                 yield RecordList(records[:MAX_RECORDS])
 
     def _group(self, children: Sequence[Element]) -> list[list[Element]]:
-        """Return groups of similar children."""
         if len(children) > _MAX_COMPARED:
             by_class: defaultdict[object, list[Element]] = defaultdict(list)
             for child in children:

@@ -79,11 +79,9 @@ def find_fact(field: FieldName, data: StructuredData, stated: str | None) -> tup
 
 
 def _fact_text(value: Any) -> str:
-    return (
-        f"{value:.2f}"
-        if isinstance(value, float) and not value.is_integer()
-        else _as_text(int(value) if isinstance(value, float) else value)
-    )
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.2f}"
+    return _as_text(value)
 
 
 def _same(one: str, other: str) -> bool:
@@ -108,7 +106,6 @@ def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str,
 
 
 def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """Yield the objects of lists and `@graph`, but not the objects inside an item."""
     if isinstance(value, list | tuple) and depth < _MAX_DEPTH:
         for part in value:
             yield from _walk(part, depth + 1)
@@ -118,7 +115,6 @@ def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the properties of an item and of the objects in it, such as offers or addresses."""
     for name, value in item.items():
         if name.startswith("@"):
             continue
@@ -135,9 +131,8 @@ def _as_text(value: Any, depth: int = 0) -> str:
         return _text_of_item(value, depth + 1) if depth < _MAX_DEPTH else ""
     if isinstance(value, list):
         is_hours = any(isinstance(part, dict) and "opens" in part for part in value)
-        return ("; " if is_hours else ", ").join(filter(None, (_as_text(one, depth + 1) for one in value[:50])))[
-            :MAX_VALUE
-        ]
+        texts = filter(None, (_as_text(one, depth + 1) for one in value[:50]))
+        return ("; " if is_hours else ", ").join(texts)[:MAX_VALUE]
     is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
     return " ".join(str(value).split())[:MAX_VALUE] if is_plain else ""
 

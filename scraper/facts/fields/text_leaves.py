@@ -72,7 +72,6 @@ class ElementTexts:
         """Length of the text of each element in `elements`."""
 
     def _walk(self, element: Element, tag: str, parent: int) -> bool:
-        """Add an element with its descendants; return True if it is a block or contains one."""
         number = len(self.elements)
         self.number[element] = number
         self.elements.append(element)

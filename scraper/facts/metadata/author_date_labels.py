@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import compress, islice
 from typing import Any, cast
 
@@ -78,12 +78,11 @@ _AUTHOR_ROLES = frozenset({"author", "creator"})
 _STATING_TAGS = frozenset({"article", "div", "li"})
 _STRONG_NAMES = re.compile("post(?:body|msg|left|text)|blockpost")
 """Classes of boards that write the name of an author in bold, without a class, in lower case."""
+_ROLES = etree.XPath("descendant-or-self::*/@itemprop")
 _DECLARED = etree.XPath(
     "descendant-or-self::*/@itemprop[. = 'author' or . = 'creator'] | descendant-or-self::*/@rel[. = 'author'] | "
     + " | ".join(f"descendant-or-self::*/@{name}" for name in _AUTHOR_ATTRIBUTES)
 )
-
-_ROLES = etree.XPath("descendant-or-self::*/@itemprop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +115,10 @@ def _is_quote_class(name: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _names_author(classes: str) -> bool:
+def _has_class(pattern: WordPattern, classes: str) -> bool:
     """Return True if a value of `class` has a name of authors, and no name of other things."""
     padded = f" {classes[:_MAX_CLASSES].lower()} "
-    return _AUTHOR_CLASS.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
-
-
-@lru_cache(maxsize=4_096)
-def _names_user(classes: str) -> bool:
-    padded = f" {classes[:_MAX_CLASSES].lower()} "
-    return _USER_CLASS.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
+    return pattern.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
 
 
 def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
@@ -162,11 +155,8 @@ class _Elements:
         self._all = list(body.iter())
         self._texts = [element.text for element in self._all]
         self._classes = [element.get("class") for element in self._all]
-        self._names = set(filter(None, self._classes))
-        self._declared = [value.getparent() for value in cast("list[Any]", _DECLARED(body))]
 
     def _with(self, values: Sequence[str | None], accept: Callable[[str], bool]) -> Iterator[Element]:
-        """Return the elements whose value is accepted."""
         accepted = set(filter(accept, filter(None, set(values))))
         return compress(self._all, map(accepted.__contains__, values)) if accepted else iter(())
 
@@ -176,8 +166,9 @@ class _Elements:
         links = [(element, element.get("href") or "") for element in self._all[0].iter("a")]
         to_users = set(filter(_leads_to_user, {href for _, href in links if href}))
         found |= {element: "" for element, href in links if href in to_users}
-        found |= dict.fromkeys(self._with(self._classes, _names_user), "")
-        found |= dict.fromkeys(self._declared, "")
+        found |= dict.fromkeys(self._with(self._classes, partial(_has_class, _USER_CLASS)), "")
+        declared = cast("list[Any]", _DECLARED(self._all[0]))
+        found |= dict.fromkeys((value.getparent() for value in declared), "")
         if with_strong:
             found |= dict.fromkeys((one for one in self._all if one.tag == "strong"), "")
         return ((element, kind) for element, other in found.items() if (kind := _author_kind(element) or other))
@@ -187,7 +178,7 @@ class _Elements:
         tails = [element.tail for element in self._all]
         found = {*authors, *self._with(self._texts, may_hold_date)}
         found.update(cast("Element", element.getparent()) for element in self._with(tails, may_hold_date))
-        names = set(filter(names_date, self._names))
+        names = set(filter(names_date, filter(None, set(self._classes))))
         roles = cast("list[Any]", _ROLES(self._all[0]))
         dated = {role.getparent() for role in roles if role in DATE_ROLES}
         for element, classes in zip(self._all, self._classes, strict=True):
@@ -197,7 +188,6 @@ class _Elements:
 
 
 def _leads_to_user(url: str) -> bool:
-    """Return True if a URL is the profile of a user."""
     return _USER_URL.search(url[-_MAX_URL:].lower()) is not None
 
 
@@ -216,7 +206,7 @@ def _author_kind(element: Element) -> str:
     if _is_declared(element):
         return "0"
     classes = element.get("class") or ""
-    is_named = bool(classes) and _names_user(classes)
+    is_named = bool(classes) and _has_class(_USER_CLASS, classes)
     may_be_link = is_named or not _NOT_AUTHOR.search(f" {classes[:_MAX_CLASSES].lower()} ")
     if tag == "a" and may_be_link and _leads_to_user(element.get("href") or ""):
         return "1"
@@ -228,7 +218,7 @@ def _author_kind(element: Element) -> str:
 
 def declares_author(element: Element) -> bool:
     """Return True if markup or a class declares the author of a page."""
-    return _is_declared(element) or _names_author(element.get("class") or "")
+    return _is_declared(element) or _has_class(_AUTHOR_CLASS, element.get("class") or "")
 
 
 def _is_declared(element: Element) -> bool:
@@ -249,7 +239,6 @@ def _read_author(element: Element, kind: str) -> AuthorDateLabel | None:
 
 
 def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
-    """Return True if an element is a quotation, a control or navigation, or inside of one."""
     climbed = []
     around: Element | None = element
     while around is not None and around not in known:
@@ -372,7 +361,6 @@ def read_names(element: Element, clean: Callable[[str], str]) -> list[str]:
 
 
 def _without_avatar(element: Element) -> str:
-    """Return the text of an element without the initials that it shows in place of a picture."""
     copied = copy.deepcopy(element)
     copied.tail = None
     for part in list(copied.iter("span", "div", "i")):

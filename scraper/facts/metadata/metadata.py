@@ -83,6 +83,7 @@ def read(page: PageTree) -> Metadata:
     title = titles.read(page, metas, site)
     own = _select_own_items(items, title or "", page.url)
     near = find_near_headline(page.body)
+    descriptions = (clean_line(metas.get(name, ""), _MAX_DESCRIPTION) for name in _DESCRIPTION_METAS)
     published, source = _find_published(page, near, metas, own)
     return Metadata(
         title=title,
@@ -91,15 +92,9 @@ def read(page: PageTree) -> Metadata:
         published_source=source,
         site_name=site,
         language=_find_language(page.head, metas),
-        description=_find_description(metas),
+        description=next((titles.unescape_twice(text) for text in descriptions if text), None),
         article=find_jsonld_article(items),
     )
-
-
-def _find_description(metas: dict[str, str]) -> str | None:
-    """Return the description that the page has for search engines and previews."""
-    texts = (clean_line(metas.get(name, ""), _MAX_DESCRIPTION) for name in _DESCRIPTION_METAS)
-    return next((titles.unescape_twice(text) for text in texts if text), None)
 
 
 def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -139,7 +134,6 @@ def _rank_item(item: jsonld.JsonLdItem, title: str, url: str) -> float | None:
 
 
 def _read_addresses(value: Any) -> list[str]:
-    """Return the URLs in a value that is a URL, an object with one, or a list of these."""
     listed = value if isinstance(value, list) else [value]
     stated = [one.get("@id") or one.get("url") if isinstance(one, dict) else one for one in listed]
     return [one for one in stated if isinstance(one, str)]
@@ -169,7 +163,6 @@ def _find_author(
 
 
 def _is_site(name: str, sites: Collection[str]) -> bool:
-    """Return True for the name of the site or its staff in any spelling."""
     words = [word for word in split_words(name.lower()) if word not in _PLACEHOLDER_NAMES.all]
     return "".join(words) in sites or "".join(words[:-1]) in sites
 
@@ -188,19 +181,20 @@ def _read_item_authors(
         authors = item.get("author")
         if not authors:
             continue
-        listed = [_resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
-        own = [one for one in listed if not _is_organization(one)]
+        listed = authors if isinstance(authors, list) else [authors]
+        is_reference = [isinstance(one, dict) and not jsonld.read_names(one) for one in listed]
+        listed = [
+            by_id.get(str(one.get("@id")), one) if refers else one
+            for one, refers in zip(listed, is_reference, strict=True)
+        ]
+        own = [
+            one
+            for one in listed
+            if not isinstance(one, dict) or not any(map(_ORGANIZATION.search, jsonld.type_names(one)))
+        ]
         people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
         organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))
     return people, organizations
-
-
-def _resolve_reference(value: Any, by_id: dict[str, jsonld.JsonLdItem]) -> Any:
-    return value if not isinstance(value, dict) or jsonld.read_names(value) else by_id.get(str(value.get("@id")), value)
-
-
-def _is_organization(value: Any) -> bool:
-    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.type_names(value))
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
@@ -238,7 +232,6 @@ def _find_published(
 
 
 def _find_time_element(body: Element) -> datetime | None:
-    """Return the date of a `time` that is marked as the publication date."""
     dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import dropwhile, islice
 from urllib.parse import unquote, urlsplit
 
@@ -15,12 +15,12 @@ from scraper.html.page.page_tree import PageTree
 from scraper.text.likeness import dice
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
-from scraper.words.matcher import WordPattern, Words
+from scraper.words.matcher import WordPattern
 
 _MIN_TITLE, _MAX_TITLE = 3, 300
 """Characters of a title in the head that names a page, and of any title; the rest is cut off."""
 
-KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG, required=Words("headings.kicker_class"))
+_KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG)
 """Classes of the topic above a headline or before a lead."""
 
 MIN_AGREEMENT = 0.4
@@ -35,8 +35,8 @@ the name of the site. Of 2,172 pages, ten and three have such a heading, and it 
 
 _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
-_BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
 _BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
+_BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
 _ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
 """Text of a heading's link to itself at either end, including icons."""
 
@@ -56,8 +56,8 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
 
     `metas` are the contents of the metas by name, `site` is the name of the site. Return None if there is no title.
     """
-    is_front = _is_front_page(page.url)
-    headings = list(filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS))))
+    is_front, root = _is_front_page(page.url), page.body.getroottree().getroot()
+    headings = list(filter(None, map(_read_heading, islice(root.iter("h1"), _MAX_HEADINGS))))
     head_title = _read_head_title(page, metas, site, () if is_front else headings)
     if headings and head_title:
         best = max(headings, key=lambda heading: agreement(heading, head_title))
@@ -69,9 +69,7 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
         return next(heading for heading in headings if heading.lower() == first)
     if not is_front and (heading := _find_own_heading(headings, head_title, page.url, site)):
         return heading
-    if site and not is_front:  # the title of a front page is the site's name
-        head_title = _strip_site_prefix(head_title, site)
-    return _strip_site_suffix(head_title, site) or (headings[0] if headings else None)
+    return _strip_site(head_title, site, is_front=is_front) or (headings[0] if headings else None)
 
 
 def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: str | None) -> str | None:
@@ -147,7 +145,7 @@ def _find_below_site_name(body: Element, best: str, head_title: str, site: str |
         rest = head_title[parts[0].end() :]
     else:
         return best
-    subheadings = map(_read_heading, islice(_iterate_document(body, "h1", "h2"), _MAX_SUBHEADINGS))
+    subheadings = map(_read_heading, islice(body.getroottree().getroot().iter("h1", "h2"), _MAX_SUBHEADINGS))
     below = dropwhile(lambda heading: heading != best, subheadings)
     return next((heading for heading in below if agreement(heading, rest) >= _MIN_REST_AGREEMENT), best)
 
@@ -156,7 +154,7 @@ def _read_heading(heading: Element) -> str:
     """Return the text of a heading without its kicker and without its link to itself, a sign at one end."""
     shown = clean_line(_join_heading_lines(heading), _MAX_TITLE)
     first = heading[0] if len(heading) and not (heading.text or "").strip() else None
-    if first is not None and KICKER_CLASS.search(pad_names(first.get("class") or "")):
+    if first is not None and _KICKER_CLASS.search(pad_names(first.get("class") or "")):
         kicker = clean_line(text_of(first), _MAX_TITLE)
         shown = shown.removeprefix(kicker).lstrip(" :") or shown
     for link in islice(heading.iter("a"), _MAX_LINKS):
@@ -179,18 +177,11 @@ def _join_heading_lines(heading: Element) -> str:
     return "".join(parts)
 
 
-def _iterate_document(body: Element, *tags: str) -> Iterator[Element]:
-    """Yield all elements of some tags in the document of a body."""
-    return body.getroottree().getroot().iter(*tags)
-
-
-def _strip_site_prefix(title: str, site: str) -> str:
-    mark = _BEHIND_SITE.match(title, len(site)) if title.startswith(site) else None
-    return title[mark.end() :] if mark else title
-
-
-def _strip_site_suffix(title: str, site: str | None) -> str:
-    """Return the title without the site's name at the end, or without short words that may be one."""
+def _strip_site(title: str, site: str | None, *, is_front: bool) -> str:
+    """Return the title without the site's name at either end, or without short words at the end that may be one."""
+    # The title of a front page is the site's name.
+    if site and not is_front and title.startswith(site) and (mark := _BEHIND_SITE.match(title, len(site))):
+        title = title[mark.end() :]
     if site and title.endswith(site) and (mark := _BEFORE_SITE.search(title[: -len(site)])):
         return title[: mark.start()]
     parts = list(_SEPARATOR.finditer(title))

@@ -44,7 +44,8 @@ def find_written_date(text: str, *, is_hinted: bool = False) -> tuple[str, datet
     The time of a relative date, a date without a year and 3/4/2024 is unknown. With `is_hinted`, markup declares a
     date: then forms without a year such as "May 3" and "5h" count too.
     """
-    if len(text) > _MAX_CHARS or not (_may_be_hinted(text) if is_hinted else may_hold_date(text)):
+    may_be_hinted = is_hinted and (any(map(str.isdigit, text)) or _HINTED_WORDS.may_be_in(text.lower()))
+    if len(text) > _MAX_CHARS or not (may_be_hinted if is_hinted else may_hold_date(text)):
         return None
     if written := date_parsing.match_date(text):
         return _with_time(text, written[0]), written[1]
@@ -65,10 +66,6 @@ def may_hold_date(text: str | None) -> bool:
     if not text or len(text) > _MAX_SPACED or text.isspace():
         return False
     return _NUMBERS.search(text) is not None or _RELATIVE_WORDS.may_be_in(text.lower())
-
-
-def _may_be_hinted(text: str) -> bool:
-    return any(map(str.isdigit, text)) or _HINTED_WORDS.may_be_in(text.lower())
 
 
 def _with_time(text: str, match: re.Match[str]) -> str:
@@ -161,7 +158,6 @@ def _own_texts(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def _complete(written: str, element: Element) -> str:
-    """Return a date with what follows it in the parts of its element."""
     if not len(element) or len(whole := " ".join(text_of(element).split())) > _MAX_CHARS // 2:
         return written
     longer = find_written_date(whole, is_hinted=True)
@@ -195,7 +191,6 @@ def _kind_of(element: Element, text: str) -> DateKind:
 
 
 def _labels_before(element: Element) -> Iterator[str]:
-    """Yield the texts and attributes before an element that may be its label."""
     before, around = element.getprevious(), element.getparent()
     if before is None:
         if around is not None:

@@ -128,7 +128,6 @@ def _text(value: Any) -> list[str]:
 
 
 def _flatten_lists(value: Any) -> list[Any]:
-    """Return the elements of a list and of the lists in it."""
     waiting, found = [value], []
     while waiting:
         part = waiting.pop()

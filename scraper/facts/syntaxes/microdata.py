@@ -59,7 +59,6 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
 
 
 def _to_jsonld(value: Any) -> Any:
-    """Return extruct's items with properties beside their type, and the vocabulary as context."""
     if isinstance(value, list):
         return [_to_jsonld(part) for part in value if part is not None]
     if not isinstance(value, dict):

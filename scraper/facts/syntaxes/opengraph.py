@@ -36,7 +36,6 @@ def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]
 
 
 def _remove_repeated(found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the properties without repeated ones, except those of images, videos and sounds."""
     seen: set[tuple[str, str]] = set()
     kept: list[tuple[str, str]] = []
     for one in found:

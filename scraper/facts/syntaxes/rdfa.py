@@ -51,7 +51,11 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
         raise ValueError("the page is too large for it")
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     found = RDFaExtractor().extract_items(document, base_url=base)
-    nodes = [node for node in found if not _is_ignored(node)]
+    nodes = []
+    for node in found:
+        names = [name for name in node if not name.startswith("@")]
+        if not names or not all(name.startswith(_IGNORED_VOCABULARIES) for name in names):
+            nodes.append(node)
     _sort_values(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()))
     nodes.sort(key=lambda node: ("@type" not in node, _canonical_text(node)))
     numbers: dict[str, str] = {}
@@ -65,7 +69,13 @@ def _sort_values(nodes: list[JsonLdItem], text: str) -> None:
     for _ in range(2):
         places |= {
             node.get("@id"): min(
-                (_find_position(value, text, places) for values in node.values() for value in _find_nodes(values)),
+                (
+                    _find_position(value, text, places)
+                    for values in node.values()
+                    if isinstance(values, list)
+                    for value in values
+                    if isinstance(value, dict)
+                ),
                 default=(len(text), ""),
             )
             for node in nodes
@@ -76,12 +86,7 @@ def _sort_values(nodes: list[JsonLdItem], text: str) -> None:
                 values.sort(key=lambda value: (*_find_position(value, text, places), _canonical_text(value)))
 
 
-def _find_nodes(values: Any) -> list[Any]:
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-
-
 def _find_position(value: Any, text: str, places: dict[Any, tuple[int, str]]) -> tuple[int, str]:
-    """Return the position of a text or node on the page. Invisible values come last, in alphabetical order."""
     if isinstance(value, dict) and "@id" in value:
         name = str(value["@id"])
         return places.get(name, (len(text), "" if name.startswith("_:") else name))
@@ -90,13 +95,7 @@ def _find_position(value: Any, text: str, places: dict[Any, tuple[int, str]]) ->
     return (at if at >= 0 else len(text), words)
 
 
-def _is_ignored(node: JsonLdItem) -> bool:
-    names = [name for name in node if not name.startswith("@")]
-    return bool(names) and all(name.startswith(_IGNORED_VOCABULARIES) for name in names)
-
-
 def _canonical_text(value: Any) -> str:
-    """Return a text that does not depend on the names of blank nodes, which differ at each reading."""
     return _BLANK_ID.sub("_:", json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
