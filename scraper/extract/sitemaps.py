@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from urllib.parse import urlsplit
 
 from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
@@ -46,6 +47,7 @@ _DECLARED = re.compile(rb"\s*<\?xml[^>]*\sencoding\s*=\s*[\"']([\w.:-]+)")
 _LANGUAGE = re.compile(r"""\shreflang\s*=\s*["']([\w-]+)["']""", re.IGNORECASE)
 _TARGET = re.compile(r"""\shref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+_MARKDOWN_LINK = re.compile(r"^[ \t]*[-*+][ \t]+\[([^\]\n]{1,300})\]\([ \t]*([^)\s]{1,2000})", re.MULTILINE)
 _ROBOTS_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -89,6 +91,8 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
     if head.startswith("{"):
         return _read_json_feed(chain((head,), chunks), url)
     if not head.startswith("<"):
+        if urlsplit(url).path.endswith("/llms.txt"):
+            return _read_markdown_list(_join(chain((head,), chunks)), url)
         lines = _read_lines(chain((head,), chunks))
         is_cut = stream.is_cut or len(lines) > MAX_ENTRIES
         return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=is_cut)
@@ -220,6 +224,12 @@ def _find_language(url: str, block: str) -> str:
         if language and target and html.unescape(target.group(1)) == url:
             return language.group(1).lower()
     return ""
+
+
+def _read_markdown_list(text: str, url: str) -> SitemapFile:
+    """Return the links of a list in Markdown (llmstxt.org): `- [name](URL): notes`."""
+    found = ((_find_url(match[2], url), clean_line(match[1], _MAX_TITLE)) for match in _MARKDOWN_LINK.finditer(text))
+    return SitemapFile(tuple(SitemapEntry(url, title=title) for url, title in found if url)[:MAX_ENTRIES])
 
 
 def _read_lines(chunks: Iterator[str]) -> list[str]:

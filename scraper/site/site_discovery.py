@@ -70,6 +70,17 @@ class SitemapReader:
                     break
         await self._read_files(links.feeds[:_MAX_FEEDS])
 
+    async def read_agent_list(self, origin: str) -> tuple[SitemapEntry, ...]:
+        """Return the pages that the `llms.txt` of a site names (llmstxt.org); few sites have one."""
+        try:
+            file = await self._reader.load_list(f"{origin}/llms.txt")
+        except errors.OfflineError:
+            raise
+        except errors.ScraperError:
+            return ()
+        self.files += [] if file.is_empty else [file]
+        return file.entries
+
     async def _read_tree(self, urls: Sequence[str]) -> bool:
         """Read sitemaps and those that they name; return True if at least one was readable."""
         seen: set[str] = set()

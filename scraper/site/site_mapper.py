@@ -13,7 +13,7 @@ from scraper import errors
 from scraper.caching.page_cache import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.sitemaps import MAX_ENTRIES
+from scraper.extract.sitemaps import MAX_ENTRIES, SitemapEntry
 from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
@@ -62,6 +62,15 @@ class _Collector:
         else:
             self.pages[key] = page
 
+    def add_agent_page(self, entry: SitemapEntry) -> None:
+        """Add a page that the site names for agents, or its title if it is the Markdown of a known page."""
+        path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
+        for url in (entry.url, path, f"{path}.html", f"{path}/"):
+            if (key := page_key(url)) in self.pages:
+                self.titles.setdefault(key, self.pages[key].title or entry.title)
+                return
+        self.add(SitePage(entry.url, entry.title, source="list"))
+
     def _find_reason(self, page: SitePage) -> str:
         url = page.url
         parsed = ada_url.URL(url)
@@ -108,6 +117,9 @@ class SiteMapper:
         for url, hub in zip(hubs, await asyncio.gather(*map(self._load_links, hubs)), strict=True):
             found.titles[page_key(url)] = hub.title
             _add_links(found, hub)
+        if robots.rules.allows(f"{parsed.origin}/llms.txt"):
+            for entry in await lists.read_agent_list(parsed.origin):
+                found.add_agent_page(entry)
         if isinstance(start, errors.ScraperError) and not listed:
             raise start
         if "disallow" in robots.text.lower():

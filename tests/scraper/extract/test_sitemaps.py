@@ -238,3 +238,13 @@ def test_a_byte_order_mark_of_robots_is_no_part_of_its_first_sitemap() -> None:
     assert find_sitemaps("\ufeffSitemap: /a.xml\r\n", "https://site.example/robots.txt") == [
         "https://site.example/a.xml"
     ]
+
+
+def test_lists_for_agents_are_read_with_their_titles() -> None:
+    text = "# Site\n\n- [Start](/start.md): How to begin\n* [API](https://docs.example/api.md)\nNo [link](/no.md).\n"
+    file = parse_sitemap(text.encode(), "https://docs.example/llms.txt")
+    assert [(entry.url, entry.title) for entry in file.entries] == [
+        ("https://docs.example/start.md", "Start"),
+        ("https://docs.example/api.md", "API"),
+    ]
+    assert parse_sitemap(b"<!doctype html><p>Not found</p>", "https://docs.example/llms.txt").is_empty

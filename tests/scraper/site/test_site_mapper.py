@@ -250,3 +250,35 @@ def test_cut_lists_are_reported() -> None:
     found = build(site)
     assert reasons(found) == {"rest of a list beyond the limits": 1}
     assert paths(found) == ["/", "/a"]
+
+
+def test_pages_for_agents_add_pages_and_titles() -> None:
+    site = (
+        MadeSite("User-agent: *\nDisallow: /private")
+        .page("/", "/guide/start.html", "/guide/")
+        .sitemap("/sitemap.xml", "/api")
+    )
+    named = {
+        "/guide/start.md": "Start here",
+        "/guide/index.md": "Guide",
+        "/api.html.md": "API",
+        "/hidden/page.md": "A page without links",
+        "/private/page.md": "Private",
+        "/plain": "Plain",
+    }
+    site.lists[f"{ORIGIN}/llms.txt"] = SitemapFile(
+        tuple(SitemapEntry(f"{ORIGIN}{path}", title=title) for path, title in named.items())
+    )
+    found = build(site)
+    assert paths(found) == ["/", "/api", "/guide/start.html", "/guide/", "/hidden/page.md", "/plain"]
+    assert [page.title for page in found.pages if page.url.endswith(("page.md", "plain"))] == [
+        "A page without links",
+        "Plain",
+    ]
+    assert reasons(found)["forbidden by robots.txt"] == 1
+
+
+def test_a_forbidden_list_for_agents_is_not_requested() -> None:
+    site = MadeSite("User-agent: *\nDisallow: /llms.txt").page("/", "/a")
+    build(site)
+    assert f"{ORIGIN}/llms.txt" not in site.requests
