@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scraper.errors import MalformedDocumentError
 
 _HEADER_BYTES, _ENTRY_BYTES = 512, 128
+_ENTRY = struct.Struct("<64xHBxIII36xII")
 _LAST_SECTOR = 0xFFFFFFFA
 """Higher numbers are not sectors: end of a chain, free, table."""
 _STREAM, _STORAGE, _ROOT = 2, 1, 5
@@ -16,8 +17,7 @@ _FIRST_TABLES = 109
 """Sectors of the allocation table that the header lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     name: str
     kind: int
     left: int
@@ -107,7 +107,11 @@ class CompoundFile:
     def _find_streams(self) -> dict[str, _Entry]:
         directory = self._chain(self._first_entry)
         count = min(_MAX_ENTRIES, len(directory) // _ENTRY_BYTES)
-        entries = [_read_entry(directory[at * _ENTRY_BYTES : (at + 1) * _ENTRY_BYTES]) for at in range(count)]
+        entries = []
+        for at in range(0, count * _ENTRY_BYTES, _ENTRY_BYTES):
+            name_bytes, kind, left, right, child, start, size = _ENTRY.unpack_from(directory, at)
+            name = directory[at : at + max(0, min(64, name_bytes) - 2)].decode("utf-16-le", "replace")
+            entries.append(_Entry(name.lower(), kind, left, right, child, start, size))
         root = next((entry for entry in entries if entry.kind == _ROOT), None)
         if root is None:
             raise ValueError("no root")
@@ -122,15 +126,7 @@ class CompoundFile:
             entry = entries[number]
             waiting += [(entry.left, folder), (entry.right, folder)]
             if entry.kind == _STREAM:
-                found[folder + entry.name.lower()] = entry
+                found[folder + entry.name] = entry
             elif entry.kind == _STORAGE:
-                waiting.append((entry.child, f"{folder}{entry.name.lower()}/"))
+                waiting.append((entry.child, f"{folder}{entry.name}/"))
         return dict(sorted(found.items()))
-
-
-def _read_entry(data: bytes) -> _Entry:
-    name_bytes, kind = struct.unpack_from("<HB", data, 64)
-    left, right, child = struct.unpack_from("<III", data, 68)
-    start, size = struct.unpack_from("<II", data, 116)
-    name = data[: max(0, min(64, name_bytes) - 2)].decode("utf-16-le", "replace")
-    return _Entry(name, kind, left, right, child, start, size)

@@ -29,6 +29,7 @@ _IMPORTED_FILE = re.compile(rb"[\w-]\.(?:x?html?|mhtm?l?|rtf|txt|docx)PK\x01\x02
 
 _RENDERER = "scraper.documents.pdf.pdfium_text"
 _DETAIL_CHARS = 2_000
+"""Characters of a traceback, which is logged and never shown to users."""
 
 
 def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) -> dict[str, Any]:
@@ -53,9 +54,9 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
     except RecursionError:
         return {"error": "malformed", "message": "The document nests deeper than any document does."}
     except Exception as error:  # The process ends here: an error that is not sent is lost.
-        return {"error": "fault", "detail": _format_traceback(error)}
+        return {"error": "fault", "detail": "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]}
     except BaseException as error:  # A panic of a native reader.
-        return {"error": "crash", "detail": _format_traceback(error)}
+        return {"error": "crash", "detail": "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]}
 
 
 def warm_up() -> None:
@@ -84,7 +85,3 @@ def _load(reader: Reader, request: ParseRequest) -> None:
 def _load_standard_modules(encodings: Sequence[str] = _ENCODINGS) -> None:
     for name in (*_STANDARD_MODULES, *(f"encodings.{encoding}" for encoding in encodings)):
         importlib.import_module(name)
-
-
-def _format_traceback(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

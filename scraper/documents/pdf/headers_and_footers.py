@@ -67,16 +67,16 @@ def remove_headers_and_footers(
         if not dropped and not first:
             cleaned.append(page)
             continue
-        rest = tuple(_as_body(run, body_size) if run in first else run for run in page.runs if run not in dropped)
+        rest = tuple(
+            run._replace(size=min(run.size, body_size), bold=False) if run in first else run
+            for run in page.runs
+            if run not in dropped
+        )
         has_text = any(any(map(str.isalnum, run.text)) for run in rest)
         if dropped and has_text:
             removed[page.number] = " ".join(run.text for run in page.runs if run in dropped)
         cleaned.append(replace(page, runs=rest) if has_text or not dropped else page)
     return cleaned, removed
-
-
-def _as_body(run: TextRun, body_size: float) -> TextRun:
-    return run._replace(size=min(run.size, body_size), bold=False)
 
 
 def _find_running_keys(pages: Sequence[LayoutPage]) -> set[_Key]:

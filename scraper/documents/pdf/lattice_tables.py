@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -266,12 +267,6 @@ def _positions(lines: Iterable[RulingLine]) -> tuple[float, ...]:
 
 def _is_drawn(rules: Sequence[RulingLine], at: float, start: float, end: float) -> bool:
     """Return True if lines at this position cover most of an interval; the lines are sorted."""
-    covered, enough, last = 0.0, (end - start) / 2, at + _SAME_LINE + 1
-    for index in range(bisect_left(rules, (at - _SAME_LINE - 1,)), len(rules)):
-        position, low, high = rules[index]
-        if covered >= enough or position > last:
-            break
-        low, high = (low if low > start else start), (high if high < end else end)
-        if high > low:
-            covered += high - low
-    return covered >= enough
+    first = bisect_left(rules, (at - _SAME_LINE - 1,))
+    near = rules[first : bisect_right(rules, (at + _SAME_LINE + 1, math.inf), first)]
+    return sum(max(0.0, min(high, end) - max(low, start)) for _, low, high in near) >= (end - start) / 2

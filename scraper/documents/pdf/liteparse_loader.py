@@ -28,7 +28,7 @@ from scraper.documents.pdf.item_corrections import (
 from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines
 from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
-from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
+from scraper.documents.pdf.text_assembly import SPACE
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
@@ -61,25 +61,25 @@ _SMALLEST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PdfContent:
     """Content of a PDF: its pages, metadata and form fields."""
 
-    pages: tuple[LayoutPage, ...]
+    pages: list[LayoutPage] = field(default_factory=list)
     """Pages that were read."""
-    page_count: int
+    page_count: int = 0
     """Pages of the whole file."""
     title: str | None = None
     author: str | None = None
     encrypted: bool = False
-    failed_pages: tuple[int, ...] = ()
-    unread_pages: tuple[int, ...] = ()
+    failed_pages: list[int] = field(default_factory=list)
+    unread_pages: list[int] = field(default_factory=list)
     """Pages for which there was no time, or no room."""
-    forms: Mapping[int, str] = field(default_factory=dict)
+    forms: dict[int, str] = field(default_factory=dict)
     """Filled form fields, by page."""
     is_xfa_form: bool = False
     """True if the form content is XML (XFA), which is not in the pages."""
-    texts: Mapping[int, PageText] = field(default_factory=dict)
+    texts: dict[int, PageText] = field(default_factory=dict)
     """Text of the pages as PDFium reads it, by page."""
 
 
@@ -155,46 +155,29 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
     deadline = Deadline.within(request.time_s or math.inf)
     wanted = list(request.pages[:MAX_PAGES]) or list(range(1, MAX_PAGES + 1))
-    found = _load_pages(data, request, wanted[:_FIRST_PAGES])
-    pages, at, step = list(found.pages), _FIRST_PAGES, _FIRST_PAGES
-    runs = sum(len(page.runs) for page in pages)
-    wanted = [number for number in wanted if number <= found.page_count]
-    while at < len(wanted) and runs < _MAX_RUNS and deadline.left_s() > 0:
-        step *= 2
-        further = _load_pages(data, request, wanted[at : at + step])
-        at += step
-        pages += further.pages
-        runs += sum(len(page.runs) for page in further.pages)
-        found = replace(
-            found,
-            failed_pages=found.failed_pages + further.failed_pages,
-            forms={**found.forms, **further.forms},
-            texts={**found.texts, **further.texts},
-        )
-    return replace(found, pages=tuple(pages), unread_pages=tuple(wanted[at:]))
-
-
-def _load_pages(data: bytes, request: ParseRequest, numbers: Sequence[int]) -> PdfContent:
-    result = _parse(data, replace(request, pages=tuple(numbers)))
-    native_pages = result.pages  # Each access copies all pages.
-    texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
-    pages = []
-    for page in native_pages:
-        items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
-        pages.append(_convert_page(page, items[:_MAX_RUNS]))
-    meta = result.doc_meta
-    title, author = _choose_metadata(declared, meta.xmp or "" if meta else "")
-    return PdfContent(
-        tuple(pages),
-        result.total_pages or len(native_pages),
-        title=title,
-        author=author,
-        encrypted=bool(meta and meta.is_encrypted),
-        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
-        forms={page.page_num: _format_form(fields) for page in native_pages if (fields := page.form_fields)},
-        is_xfa_form=result.form_type in _XFA_FORMS,
-        texts=texts,
-    )
+    content = PdfContent()
+    at, step, runs = 0, _FIRST_PAGES, 0
+    while at < len(wanted) and (not at or (runs < _MAX_RUNS and deadline.left_s() > 0)):
+        result = _parse(data, replace(request, pages=tuple(wanted[at : at + step])))
+        native_pages = result.pages  # Each access copies all pages.
+        texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
+        content.texts |= texts
+        for page in native_pages:
+            items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
+            content.pages.append(_convert_page(page, items[:_MAX_RUNS]))
+            runs += len(content.pages[-1].runs)
+            if page.form_fields:
+                content.forms[page.page_num] = _format_form(page.form_fields)
+        content.failed_pages += sorted({int(failure.page_num) for failure in result.page_errors or ()})
+        if not at:
+            meta = result.doc_meta
+            content.title, content.author = _choose_metadata(declared, meta.xmp or "" if meta else "")
+            content.encrypted, content.is_xfa_form = bool(meta and meta.is_encrypted), result.form_type in _XFA_FORMS
+            content.page_count = result.total_pages or len(native_pages)
+            wanted = wanted[:step] + [number for number in wanted[step:] if number <= content.page_count]
+        at, step = at + step, step * 2
+    content.unread_pages = wanted[at:]
+    return content
 
 
 def _parse(data: bytes, request: ParseRequest) -> Any:
@@ -263,9 +246,20 @@ def _convert_runs(items: Sequence[PdfItem]) -> Iterator[TextRun]:
         is_bold_name, mono, is_math = _read_font_name(item.font_name or "")
         bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
         for part, x0, x1, words in _split_item(item, size):
-            part = part if part.isascii() else normalize_ligatures(part)
             yield TextRun(
-                part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words, is_math
+                part.replace("\u00a0", " "),
+                x0,
+                item.y,
+                x1,
+                item.y + item.height,
+                size,
+                bold,
+                mono,
+                mono,
+                item.mcid,
+                -1,
+                words,
+                is_math,
             )
 
 

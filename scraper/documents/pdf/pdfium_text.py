@@ -6,7 +6,7 @@ import ctypes
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf import hidden_text, rendering
@@ -22,6 +22,7 @@ from scraper.documents.pdf.item_corrections import (
 from scraper.documents.pdf.pdfium import Box, open_document, open_page, pdfium
 from scraper.documents.pdf.text_assembly import is_right_to_left
 
+T = TypeVar("T")
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
 _MAX_LAYERED_PAGES = 50
@@ -76,15 +77,13 @@ def read_document(
             texts[page], found = _text_of_page(document, page, layered < _MAX_LAYERED_PAGES, scan_pixels)
             layered += found.has_layers
             scan_pixels -= min(scan_pixels, found.scan_pixels)
-        declared = {name: _read_information(document, name) for name in ("Title", "Author")}
+        declared: dict[str, str] = {}
+        buffer = ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
+        for name in ("Title", "Author"):
+            size = pdfium().FPDF_GetMetaText(document, name.encode(), buffer, len(buffer))
+            text = buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else ""
+            declared[name] = " ".join(text.replace("\0", "").split())
     return {page: text for page, text in texts.items() if text is not None}, declared
-
-
-def _read_information(document: int, name: str) -> str:
-    buffer = ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
-    size = pdfium().FPDF_GetMetaText(document, name.encode(), buffer, len(buffer))
-    text = buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else ""
-    return " ".join(text.replace("\0", "").split())
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
@@ -95,8 +94,12 @@ def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) 
         if not document:
             return lines
         for page in pages:
-            lines[page], found = _lines_of_page(document, page, scan_pixels)
-            scan_pixels -= min(scan_pixels, found.scan_pixels)
+            with open_page(document, page) as (handle, text, count):
+                lines[page] = []
+                if count:
+                    found = HiddenTextSearch(handle).find(check_clips=True, max_scan_pixels=scan_pixels)
+                    lines[page] = _split_characters(text, count, found)[0].splitlines()
+                    scan_pixels -= min(scan_pixels, found.scan_pixels)
     return lines
 
 
@@ -108,35 +111,28 @@ def _text_of_page(
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
         raised = list(find_superscripts(text, found.plain))
-        places = _to_device(page, (box for _, box in raised))
-        superscripts = tuple(zip((number for number, _ in raised), places, strict=len(places) == len(raised)))
+        superscripts = _pair((number for number, _ in raised), _to_device(page, (box for _, box in raised)))
+        glyphs: list[Glyph] = []
+        unseen = ""
+        hidden, visible = (_to_device(page, boxes) for boxes in (found.hidden.values(), found.visible))
         if found.hidden:
-            seen, unseen = _split_characters(text, count, found)
-            hidden, visible = (_to_device(page, boxes) for boxes in (found.hidden.values(), found.visible))
-            placed = _read_places(page, text, count, seen, found)
-            return PageText(seen, unseen, hidden, visible, superscripts, placed=placed), found
-        buffer = (ctypes.c_uint16 * (count + 1))()
-        written = pdfium().FPDFText_GetText(text, 0, count, buffer)
-        content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
-        glyphs = list(read_glyphs(text, count)) if has_wrong_spaces(content) else []
-        places = _to_device(page, (box for _, box in glyphs))
-        drawn = tuple(zip((character for character, _ in glyphs), places, strict=len(places) == len(glyphs)))
-        placed = _read_places(page, text, count, content, found)
-        return PageText(content, superscripts=superscripts, glyphs=drawn, placed=placed), found
+            content, unseen = _split_characters(text, count, found)
+        else:
+            buffer = (ctypes.c_uint16 * (count + 1))()
+            written = pdfium().FPDFText_GetText(text, 0, count, buffer)
+            content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
+            glyphs = list(read_glyphs(text, count)) if has_wrong_spaces(content) else []
+        drawn = _pair((character for character, _ in glyphs), _to_device(page, (box for _, box in glyphs)))
+        found_places = list(read_places(text, count, found.hidden)) if is_right_to_left(content) else []
+        boxes = _to_device(page, (glyph.box for glyph in found_places))
+        placed = tuple(glyph._replace(box=box) for glyph, box in _pair(found_places, boxes))
+        return PageText(content, unseen, hidden, visible, superscripts, drawn, placed), found
 
 
-def _read_places(page: int, text: int, count: int, content: str, found: HiddenText) -> tuple[PlacedGlyph, ...]:
-    glyphs = list(read_places(text, count, found.hidden)) if is_right_to_left(content) else []
-    boxes = _to_device(page, (glyph.box for glyph in glyphs))
-    return tuple(glyph._replace(box=box) for glyph, box in zip(glyphs, boxes, strict=len(boxes) == len(glyphs)))
-
-
-def _lines_of_page(document: int, number: int, max_scan_pixels: int) -> tuple[list[str], HiddenText]:
-    with open_page(document, number) as (page, text, count):
-        if not count:
-            return [], HiddenText({})
-        found = HiddenTextSearch(page).find(check_clips=True, max_scan_pixels=max_scan_pixels)
-        return _split_characters(text, count, found)[0].splitlines(), found
+def _pair(found: Iterable[T], boxes: tuple[Box, ...]) -> tuple[tuple[T, Box], ...]:
+    """Return what was found with its boxes; strict unless a box was lost."""
+    items = list(found)
+    return tuple(zip(items, boxes, strict=len(items) == len(boxes)))
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:

@@ -102,16 +102,16 @@ def is_right_to_left(text: str) -> bool:
     return len(_RIGHT_TO_LEFT.findall(text)) * 2 > len(_LETTER.findall(text))
 
 
-def _is_left_to_right(run: TextRun) -> bool:
-    return not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
-
-
 def _order_right_to_left(runs: Sequence[TextRun]) -> Iterator[TextRun]:
     """Yield runs from right to left; a Latin word and the words and numbers after it keep their direction.
 
     Rules W7 and N1 of Unicode Standard Annex 9: numbers beside each other without a Latin word go from right to left.
     """
-    for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=_is_left_to_right):
+
+    def is_latin(run: TextRun) -> bool:
+        return not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
+
+    for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=is_latin):
         stretch = list(group)
         parts = group_adjacent(reversed(stretch), lambda part, _: _LETTER.search(part[0].text) is not None)
         yield from chain.from_iterable(reversed(parts)) if is_left_to_right else stretch
@@ -174,16 +174,6 @@ def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
         if f"{head}-{tail}" in vocabulary and head + tail not in vocabulary:
             return text[:-1] + "-" + line
     return text[:-1] + line
-
-
-_PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb50-\ufdff\ufe70-\ufefc]")
-
-
-def normalize_ligatures(text: str) -> str:
-    """Replace ligatures and Arabic presentation forms by plain letters."""
-    if _PRESENTATION_FORMS.search(text):
-        text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
-    return text.replace("\u00a0", " ")
 
 
 _DROP_CAPITAL = re.compile(r"[\"'\u00ab\u2018\u201c\u201e]?[^\W\d_]")

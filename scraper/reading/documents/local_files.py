@@ -113,7 +113,12 @@ class LocalFiles:
         finally:
             os.close(root)
         try:
-            _check_file(handle, source)
+            mode, shown = os.fstat(handle).st_mode, _printable(source)
+            if not stat.S_ISREG(mode):
+                kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+                raise errors.OutsideRootError(f"{shown} is {kind}.", target=shown, next_step="Give the path of a file.")
+            if _file_system_type(handle) in _KERNEL_FILE_SYSTEMS:
+                raise _outside_error(source)
             yield handle
         finally:
             os.close(handle)
@@ -153,17 +158,6 @@ def _open_root(root: Path) -> int:
             next_step="The operator must set it to a real folder that the server's user may read. "
             "http(s) URLs can be read meanwhile.",
         ) from None
-
-
-def _check_file(handle: int, source: str) -> None:
-    mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-        raise errors.OutsideRootError(
-            f"{_printable(source)} is {kind}.", target=_printable(source), next_step="Give the path of a file."
-        )
-    if _file_system_type(handle) in _KERNEL_FILE_SYSTEMS:
-        raise _outside_error(source)
 
 
 def _open_beneath(root: int, path: bytes) -> int:

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -146,11 +146,12 @@ class Tesseract:
         return best
 
     async def _run(self, file: bytes, dpi: int, languages: tuple[str, ...]) -> RecognizedPage:
+        data_folder = {name: os.environ[name] for name in ("TESSDATA_PREFIX",) if name in os.environ}
         mode = "1" if self._has_orientation else "3"  # Automatic layout, with or without the rotation.
         command = ("stdin", "stdout", "-l", "+".join(languages), "--psm", mode, "--dpi", str(dpi), "tsv")
         process = await asyncio.create_subprocess_exec(
             str(self._program), *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"} | _data_folder(),
+            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"} | data_folder,
         )  # fmt: skip
         try:
             output, _ = await process.communicate(file)
@@ -164,28 +165,19 @@ class Tesseract:
         return _read_table(output.decode("utf-8", "replace"))
 
 
-def _data_folder() -> dict[str, str]:
-    """Return the environment variable with the folder of language data, if it is set."""
-    name = "TESSDATA_PREFIX"
-    return {name: os.environ[name]} if name in os.environ else {}
-
-
 def _read_table(table: str) -> RecognizedPage:
     rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row.get("level") == _WORD_LEVEL and (row.get("text") or "").strip()]
-    confidences = list(_confidences(words))
+    confidences: list[float] = []
+    for word in words:
+        with contextlib.suppress(ValueError):
+            confidences.append(float(word["conf"]))
     paragraphs = []
     for _, paragraph in groupby(words, key=lambda row: (row["block_num"], row["par_num"])):
         lines = groupby(paragraph, key=lambda row: row["line_num"])
         paragraphs.append(join_lines(" ".join(row["text"] for row in line) for _, line in lines))
     text, _ = clean("\n\n".join(paragraphs).replace("<!--", "<! --"))
     return RecognizedPage(text.strip(), round(sum(confidences) / max(1, len(confidences))))
-
-
-def _confidences(words: list[dict[str, str]]) -> Iterator[float]:
-    for word in words:
-        with contextlib.suppress(ValueError):
-            yield float(word["conf"])
 
 
 def add_recognized_pages(parsed: ParsedDocument, recognized: Mapping[int, RecognizedPage]) -> ParsedDocument:
