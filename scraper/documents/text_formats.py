@@ -56,23 +56,18 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
         NoContentError: There is no text.
     """
     text, warnings = decode_text(data, request)
-    body = _unfold_content_lines(text).strip("\n").rstrip()
+    if _CONTACTS_OR_CALENDAR.match(text):
+        text = "\n".join(line for card in _CARD.split(text.replace("\r\n", "\n")) for line in _unfold_card(card))
+    body = text.strip("\n").rstrip()
     if not body.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
-    return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
-
-
-def _unfold_content_lines(text: str) -> str:
-    """Return contacts or a calendar with one property per line, and any other text unchanged.
-
-    Values in quoted-printable are decoded. Pictures in base64 are replaced by their size.
-    """
-    if not _CONTACTS_OR_CALENDAR.match(text):
-        return text
-    return "\n".join(line for card in _CARD.split(text.replace("\r\n", "\n")) for line in _unfold_card(card))
+    lines = [line for line in body.split("\n")[:_SAMPLE_LINES] if line.strip()]
+    is_code = len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)
+    return ParsedDocument("text", fence(body, "") if is_code else body, warnings=warnings)
 
 
 def _unfold_card(card: str) -> Iterator[str]:
+    """Yield each property of a contact or calendar as one line: quoted-printable decoded, pictures as their size."""
     card = card.removesuffix("\n")
     folded = r"\n(?=[ \t])" if _OLD_VERSION.search(card) else r"\n[ \t]"
     lines = iter(re.sub(folded, "", card).split("\n"))
@@ -133,11 +128,6 @@ def read_feed(data: bytes, request: ParseRequest) -> ParsedDocument:
     if feed is None:
         return read_xml(data, request)
     return ParsedDocument("feed", feed.markdown, title=feed.title, warnings=warnings)
-
-
-def _is_code(text: str) -> bool:
-    lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
-    return len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)
 
 
 def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:

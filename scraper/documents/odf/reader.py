@@ -129,17 +129,16 @@ def _is_content(shape: Element) -> bool:
 
 def _find_title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:
     """Return the first shape with one short paragraph if its font is the largest by far."""
-    sizes = {shape: _font_size(shape, styles) for shape in shapes if shape.tag != ns.PRESENTATION + "notes"}
+    sizes = {}
+    for shape in shapes:
+        if shape.tag != ns.PRESENTATION + "notes":
+            texts = [element for element in shape.iter(ns.TEXT + "span", ns.TEXT + "p") if text_of(element).strip()]
+            formats = (styles.text_format(element, _FAMILIES[str(element.tag)]) for element in texts)
+            sizes[shape] = max((one.points or 0.0 for one in formats), default=0.0)
     shown = [shape for shape, size in sizes.items() if size]
     if not shown or len(_text(shown[0])) > _MAX_TITLE_CHARS or len(_paragraphs(shown[0])) != 1:
         return None
     return shown[0] if all(sizes[shown[0]] >= sizes[other] * _TITLE_SIZE_RATIO for other in shown[1:]) else None
-
-
-def _font_size(shape: Element, styles: OdfStyles) -> float:
-    families = ((ns.TEXT + "span", "text"), (ns.TEXT + "p", "paragraph"))
-    found = [(element, family) for tag, family in families for element in shape.iter(tag) if text_of(element).strip()]
-    return max((styles.text_format(element, family).points or 0.0 for element, family in found), default=0.0)
 
 
 def _paragraphs(shape: Element) -> list[str]:
@@ -178,7 +177,12 @@ def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
         mark = " (hidden sheet)" if get_attribute(sheet, ns.TABLE + "style-name") in hidden_styles else ""
         texts += [f"<!-- page {number} -->\n\n## {name}{mark}", *format_regions(grid.split_merged_cells())]
         charts = (html_to_markdown(objects.chart(one), "") for one in sheet.iter(ns.DRAW + "object"))
-        comments = list(islice(_comments(sheet), _MAX_COMMENTS))
+        comments = []
+        for comment in islice(filter(_text, sheet.iter(ns.OFFICE + "annotation")), _MAX_COMMENTS):
+            written_by = (first_text(comment, ns.DUBLIN + "creator") or "").strip()[:100]
+            cell = comment.getparent()
+            place = "" if cell is None else _cell_text(cell)[:60]
+            comments.append(f"- {place and f'{place}: '}{written_by and f'({written_by}) '}{_text(comment)}")
         texts += [*filter(None, charts), *(["\n".join(["Comments:", "", *comments])] if comments else [])]
     if len(sheets) > _MAX_SHEETS:
         warnings.append(f"Only the first {_MAX_SHEETS} sheets are shown.")
@@ -191,12 +195,3 @@ def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
 def _cell_text(cell: Element) -> str:
     texts = (" ".join(text_of(paragraph).split()) for paragraph in cell.iterchildren(ns.TEXT + "p"))
     return " ".join(filter(None, texts))
-
-
-def _comments(sheet: Element) -> Iterator[str]:
-    for comment in sheet.iter(ns.OFFICE + "annotation"):
-        author = (first_text(comment, ns.DUBLIN + "creator") or "").strip()[:100]
-        cell = comment.getparent()
-        place = "" if cell is None else _cell_text(cell)[:60]
-        if text := _text(comment):
-            yield f"- {place + ': ' if place else ''}{f'({author}) ' if author else ''}{text}"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from scraper.documents import office_xml as ns
 from scraper.documents.office_markup import MONOSPACED_FONT, ListLevel
@@ -38,54 +37,40 @@ class OdfTextFormat:
     points: float | None = None
 
 
-@dataclass
 class OdfStyles:
     """All styles of a file."""
 
-    roots: tuple[Element, ...]
-    """Roots of the parts with styles; earlier ones take precedence."""
-    _formats: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
+    def __init__(self, roots: Iterable[Element]) -> None:
+        """Read the styles of these parts; earlier ones take precedence."""
+        self._formats: dict[tuple[str, str], OdfTextFormat] = {}
+        self._styles: dict[tuple[str, str], Element] = {}
+        self._lists: dict[str, dict[int, ListLevel]] = {}
+        outlines: list[Element] = []
+        for root in roots:
+            for style in root.iter(ns.STYLE + "style"):
+                family, name = (get_attribute(style, ns.STYLE + key) for key in ("family", "name"))
+                self._styles.setdefault((family, name), style)
+            for style in root.iter(ns.TEXT + "list-style"):
+                self._lists.setdefault(get_attribute(style, ns.STYLE + "name"), _levels(style))
+            outlines += root.iter(ns.TEXT + "outline-style")
+        self.outline = _levels(outlines[0]) if outlines else {}
+        """Numbering of headings."""
 
     def text_format(self, element: Element, family: str) -> OdfTextFormat:
         """Return the format of an element of a family (`paragraph`, `text`), including inherited properties."""
         name = get_attribute(element, ns.TEXT + "style-name")
         if (family, name) not in self._formats:
-            self._formats[family, name] = _text_format(name, list(self._iter_inherited(name, family)))
+            inherited: list[Element] = []  # The style and those it is based on.
+            base = name
+            while len(inherited) < _DEPTH and (style := self._styles.get((family, base))) is not None:
+                inherited.append(style)
+                base = get_attribute(style, ns.STYLE + "parent-style-name")
+            self._formats[family, name] = _text_format(name, inherited)
         return self._formats[family, name]
 
     def levels(self, name: str) -> dict[int, ListLevel]:
         """Return the levels of a list style, counted from 0."""
         return self._lists.get(name, {})
-
-    @cached_property
-    def outline(self) -> dict[int, ListLevel]:
-        """Return the numbering of headings."""
-        return _levels(next((style for root in self.roots for style in root.iter(ns.TEXT + "outline-style")), ()))
-
-    @cached_property
-    def _styles(self) -> dict[tuple[str, str], Element]:
-        found: dict[tuple[str, str], Element] = {}
-        for root in self.roots:
-            for style in root.iter(ns.STYLE + "style"):
-                family, name = (get_attribute(style, ns.STYLE + key) for key in ("family", "name"))
-                found.setdefault((family, name), style)
-        return found
-
-    @cached_property
-    def _lists(self) -> dict[str, dict[int, ListLevel]]:
-        found: dict[str, dict[int, ListLevel]] = {}
-        for root in self.roots:
-            for style in root.iter(ns.TEXT + "list-style"):
-                found.setdefault(get_attribute(style, ns.STYLE + "name"), _levels(style))
-        return found
-
-    def _iter_inherited(self, name: str, family: str) -> Iterator[Element]:
-        for _ in range(_DEPTH):
-            style = self._styles.get((family, name))
-            if style is None:
-                return
-            yield style
-            name = get_attribute(style, ns.STYLE + "parent-style-name")
 
 
 def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:

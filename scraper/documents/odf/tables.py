@@ -210,10 +210,10 @@ def _chart(chart: Element) -> str:
     name = get_attribute(chart, ns.CHART + "class").rpartition(":")[2]
     kind = f"{_CHART_KINDS.get(name, name.title())} chart" if name.isalpha() else "Chart"
     table = next(chart.iter(ns.TABLE + "table"), None)
-    rows = [] if table is None else read_grid(table, lambda cell: html.escape(_chart_text(cell))).rows
+
+    def cell_text(cell: Element) -> str:
+        text = " ".join(" ".join(text_of(one).split()) for one in cell.iter(ns.TEXT + "p"))
+        return "" if text in ("NaN", "1.#NAN") else html.escape(text)
+
+    rows = [] if table is None else read_grid(table, cell_text).rows
     return "".join(f"<p>{html.escape(text)}</p>" for text in (title_text, kind) if text) + write_table(rows)
-
-
-def _chart_text(cell: Element) -> str:
-    text = " ".join(" ".join(text_of(one).split()) for one in cell.iter(ns.TEXT + "p"))
-    return "" if text in ("NaN", "1.#NAN") else text

@@ -62,14 +62,9 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     ended = text_above.endswith(_ENDS)
     if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
         return True
-    return _is_indented(group, row, left, ended=ended, in_list=split_mark(first)[0] is not None)
-
-
-def _is_indented(group: Sequence[LayoutRow], row: LayoutRow, left: float, *, ended: bool, in_list: bool) -> bool:
-    """Return True if the left edge of a row is that of a new paragraph or list item; `ended` if a sentence ended."""
-    if in_list:
+    if split_mark(first)[0] is not None:
         return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
-    return ended and row.x0 - group[-1].x0 > _INDENT * row.size and group[-1].x0 - left < 2
+    return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 
 
 def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
@@ -122,15 +117,13 @@ def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
     mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
     if mono <= _MOSTLY_MONO * letters:
         return list(pages)
-    return [
-        page if _is_code_page(page) else replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
-        for page in pages
-    ]
-
-
-def _is_code_page(page: LayoutPage) -> bool:
-    lines = [run.text for run in page.runs if run.mono]
-    return sum(_CODE_SIGN.search(line) is not None for line in lines) > _CODE_SHARE * len(lines)
+    unmarked = []
+    for page in pages:
+        lines = [run.text for run in page.runs if run.mono]
+        if sum(_CODE_SIGN.search(line) is not None for line in lines) <= _CODE_SHARE * len(lines):
+            page = replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
+        unmarked.append(page)
+    return unmarked
 
 
 _HEADING_SIZE_RATIO = 0.9

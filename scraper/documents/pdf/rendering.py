@@ -90,10 +90,10 @@ class PagePixels:
         ]
         if not self._pixels or not rows or right <= left:
             return False
-        inked: int = sum(
-            any(max(column) - min(column) >= _MIN_CONTRAST for column in self._channels(rows, at))
-            for at in range(right - left)
-        )
+        inked = 0
+        for at in range(0, 4 * (right - left), 4):
+            channels = ([row[at + channel] for row in rows] for channel in range(3))  # Blue, green and red.
+            inked += any(max(column) - min(column) >= _MIN_CONTRAST for column in channels)
         return inked >= max(1.0, _MIN_INKED_SHARE * (right - left))
 
     def differs_from(self, other: PagePixels, box: Box) -> bool:
@@ -108,10 +108,6 @@ class PagePixels:
         right, bottom = self._to_pixel(box.x1, box.y1)
         left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)
         return left, max(0, min(top, bottom)), right, min(self._height, max(top, bottom) + 1)
-
-    @staticmethod
-    def _channels(rows: list[bytes], at: int) -> list[bytes]:
-        return [bytes(row[at * 4 + channel] for row in rows) for channel in range(3)]
 
     def _to_pixel(self, x: float, y: float) -> tuple[int, int]:
         column, line = ctypes.c_int(), ctypes.c_int()

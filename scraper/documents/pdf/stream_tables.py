@@ -238,7 +238,9 @@ def _is_prose(lines: Sequence[SegmentedRow], grid: Sequence[Sequence[str]]) -> b
     if sum(words) / len(words) > _WORDS_OF_PROSE or gapped < 0.4 * len(lines):
         return True
     numbers = sum(any(map(str.isdigit, cell)) for row in grid for cell in row)
-    return numbers < _FEW_NUMBERS * len(words) and _is_flush(lines) and _fill(lines) > _DENSE
+    text_width = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
+    is_dense = text_width > _DENSE * max(1.0, sum(line.x1 - line.x0 for line in lines))
+    return numbers < _FEW_NUMBERS * len(words) and is_dense and _is_flush(lines)
 
 
 def _is_flush(lines: Sequence[SegmentedRow]) -> bool:
@@ -246,8 +248,3 @@ def _is_flush(lines: Sequence[SegmentedRow]) -> bool:
     slack = max(_FLUSH, 0.6 * lines[0].size)
     flush = sum(line.x0 - left < slack and right - line.x1 < slack for line in lines)
     return flush >= 0.6 * len(lines)
-
-
-def _fill(lines: Sequence[SegmentedRow]) -> float:
-    text_width = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
-    return text_width / max(1.0, sum(line.x1 - line.x0 for line in lines))

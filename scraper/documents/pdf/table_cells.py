@@ -83,22 +83,15 @@ def merge_lines(
     headers = _count_headers(grid)
 
     def continues(group: list[int], index: int) -> bool:
-        if _is_ruled(lines, group[-1], index, across):
+        top, line = lines[group[-1]].y1 - 3, lines[index]
+        near = (rule for rule in across if top <= rule.at <= line.y0 + 3)
+        if any(min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0) for rule in near):
             return False
-        if lines[index].y0 - lines[group[-1]].y1 > 0.6 * lines[index].size:
+        if line.y0 - lines[group[-1]].y1 > 0.6 * line.size:
             return False
         return _continues_cells(_merge_rows([grid[other] for other in group]), grid[index], is_header=index < headers)
 
     return [_merge_rows([grid[index] for index in group]) for group in group_adjacent(range(len(lines)), continues)]
-
-
-def _is_ruled(lines: Sequence[SegmentedRow], above: int, below: int, across: Sequence[RulingLine]) -> bool:
-    """Return True if a rule that covers half of the lower line is drawn between two lines."""
-    top, line = lines[above].y1 - 3, lines[below]
-    return any(
-        top <= rule.at <= line.y0 + 3 and min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0)
-        for rule in across
-    )
 
 
 def _merge_rows(rows: Sequence[Sequence[str]]) -> list[str]:
