@@ -14,8 +14,7 @@ from python_calamine import CalamineWorkbook, SheetMetadata, SheetTypeEnum, Shee
 
 from scraper.documents.markdown_writing import format_regions, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
-from scraper.documents.office_charts import read_charts
-from scraper.documents.office_xml import iter_sheet_parts
+from scraper.documents.office_xml import iter_sheet_parts, read_charts
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, write_zip
 from scraper.documents.sheet_parts import (
     column_number,

@@ -16,6 +16,7 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
+from scraper.documents import office_xml as ns
 from scraper.documents.completeness import (
     WHOLE_LINES,
     count_letters,
@@ -26,8 +27,7 @@ from scraper.documents.completeness import (
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.markdown_writing import join_pages, pipe_table, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_charts import format_chart, format_diagram
-from scraper.documents.office_xml import DIAGRAM, M14, MC, R_DIAGRAM, A, M, P, find_related_parts, find_relations
+from scraper.documents.office_xml import find_related_parts, find_relations, format_chart, format_diagram
 from scraper.documents.safe_zip import ZipParts, parse_xml, write_zip
 from scraper.errors import MalformedDocumentError
 from scraper.text.sanitize import clean_line
@@ -83,21 +83,21 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 def _simplify(root: Any) -> bytes:
     """Return a slide with the first known one of alternative shapes, and with formulas as LaTeX."""
-    for alternatives in list(root.iter(MC + "AlternateContent")):
+    for alternatives in list(root.iter(ns.MC + "AlternateContent")):
         parent = alternatives.getparent()
-        of_shapes = parent.tag in (P + "spTree", P + "grpSp")
-        known = (one for one in alternatives if not of_shapes or all(child.tag.startswith(P) for child in one))
+        of_shapes = parent.tag in (ns.P + "spTree", ns.P + "grpSp")
+        known = (one for one in alternatives if not of_shapes or all(child.tag.startswith(ns.P) for child in one))
         if (chosen := next(known, None)) is not None:
             at = parent.index(alternatives)
             parent[at : at + 1] = list(chosen)
         else:
             del alternatives[1:]
-    for formula in list(root.iter(M + "oMath")):
+    for formula in list(root.iter(ns.M + "oMath")):
         frame = next(formula.iterancestors("{*}m"), formula)
-        run = etree.Element(A + "r")
-        etree.SubElement(run, A + "t").text = f"${convert_to_latex(formula)}$"
+        run = etree.Element(ns.A + "r")
+        etree.SubElement(run, ns.A + "t").text = f"${convert_to_latex(formula)}$"
         frame.addprevious(run)
-    for frame in list(root.iter(M14 + "m")):
+    for frame in list(root.iter(ns.M14 + "m")):
         frame.getparent().remove(frame)
     return etree.tostring(root)
 
@@ -119,8 +119,8 @@ def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping
     """Add content that python-pptx does not read: unknown shapes, notes, comments; each repeated footer once."""
     # Fields such as the slide number are no runs.
     lines = [
-        "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
-        for paragraph in slide._element.iter(A + "p")
+        "".join(text.text or "" for text in paragraph.iterfind(f"{ns.A}r/{ns.A}t"))
+        for paragraph in slide._element.iter(ns.A + "p")
     ]
     letters = count_letters("\n".join(lines))
     lost = find_lost_letters(letters, markdown)
@@ -142,7 +142,7 @@ def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
     for comment in root.iter("{*}cm", "{*}reply") if root is not None else ():
         text = " ".join(
             text.text or "" for child in comment if not str(child.tag).endswith("}replyLst")
-            for text in child.iter("{*}text", A + "t")
+            for text in child.iter("{*}text", ns.A + "t")
         )  # fmt: skip
         if text.strip():
             author = authors.get(str(comment.get("authorId")))
@@ -200,8 +200,8 @@ def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> I
             yield pipe_table(rows)
     elif getattr(shape, "has_chart", False):
         yield from filter(None, [format_chart(parts, str(shape.chart.part.partname).lstrip("/"))])
-    elif (diagram := next(shape._element.iter(DIAGRAM + "relIds"), None)) is not None:
-        yield from filter(None, [format_diagram(parts, diagrams.get(diagram.get(R_DIAGRAM), ""))])
+    elif (diagram := next(shape._element.iter(ns.DIAGRAM + "relIds"), None)) is not None:
+        yield from filter(None, [format_diagram(parts, diagrams.get(diagram.get(ns.R_DIAGRAM), ""))])
     elif shape.has_text_frame:
         yield from _format_paragraphs(shape)
 
@@ -254,4 +254,4 @@ def _is_item(paragraph: Any, shape: Any) -> bool:
 
 def _has_property(paragraph: Any, name: str) -> bool:
     properties = paragraph._p.pPr
-    return properties is not None and properties.find(A + name) is not None
+    return properties is not None and properties.find(ns.A + name) is not None

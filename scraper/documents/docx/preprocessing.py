@@ -12,26 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from scraper.documents import office_xml as ns
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.office_markup import ITEM_NUMBER, ListCounter, ListLevel
-from scraper.documents.office_xml import (
-    DIAGRAM,
-    MC,
-    OFF,
-    R_DIAGRAM,
-    R_ID,
-    SPACE,
-    W14,
-    WP,
-    C,
-    M,
-    W,
-    get_child_value,
-    is_enabled,
-    join_texts,
-    text_element,
-    w,
-)
+from scraper.documents.office_xml import get_child_value, is_enabled, join_texts, text_element, w
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import clean_line
 
@@ -67,12 +51,12 @@ def write_computed_text(
 
 def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
     """Remove the text that Word does not display because of its own format or of a style."""
-    marks = {name: [one.find(f"{W}rPr/{W}vanish") for one in inherited_styles(name, styles)] for name in styles}
+    marks = {name: [one.find(f"{ns.W}rPr/{ns.W}vanish") for one in inherited_styles(name, styles)] for name in styles}
     first = {name: next((mark for mark in found if mark is not None), None) for name, found in marks.items()}
-    hidden = {name for name, mark in first.items() if mark is not None and mark.get(W + "val") not in OFF}
-    for run in list(body.iter(W + "r")):
-        own = run.find(f"{W}rPr/{W}vanish")
-        paragraph = next(run.iterancestors(W + "p"), None) if hidden else None
+    hidden = {name for name, mark in first.items() if mark is not None and mark.get(ns.W + "val") not in ns.OFF}
+    for run in list(body.iter(ns.W + "r")):
+        own = run.find(f"{ns.W}rPr/{ns.W}vanish")
+        paragraph = next(run.iterancestors(ns.W + "p"), None) if hidden else None
         names = (get_child_value(run, "rPr", "rStyle"), get_child_value(paragraph, "pPr", "pStyle"))
         is_hidden = any(name in hidden for name in names) if own is None else is_enabled(run, "rPr", "vanish")
         if is_hidden and (parent := run.getparent()) is not None:
@@ -82,19 +66,19 @@ def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
 def get_outline_level(paragraph: Element) -> int | None:
     """Return the outline level, from 1, that a paragraph sets itself, or None."""
     level = HEADING_LEVELS.get(get_child_value(paragraph, "pPr", "outlineLvl") or "")
-    return level if level is not None and len(join_texts(paragraph, W + "t")) <= _MAX_HEADING_CHARS else None
+    return level if level is not None and len(join_texts(paragraph, ns.W + "t")) <= _MAX_HEADING_CHARS else None
 
 
 def _unwrap_runs(body: Element) -> None:
     """Put the runs of fields, of directed text, and of ruby text with its reading in place of their frames."""
-    for ruby in list(body.iter(W + "ruby")):
-        run, base = ruby.getparent(), ruby.find(W + "rubyBase")
+    for ruby in list(body.iter(ns.W + "ruby")):
+        run, base = ruby.getparent(), ruby.find(ns.W + "rubyBase")
         if run is not None and base is not None:
             for inner in list(base):
                 run.addprevious(inner)
-            reading = join_texts(ruby.find(W + "rt"), W + "t")
+            reading = join_texts(ruby.find(ns.W + "rt"), ns.W + "t")
             run.replace(ruby, text_element(f"({reading})"))
-    for frame in list(body.iter(W + "fldSimple", W + "bdo", W + "dir")):
+    for frame in list(body.iter(ns.W + "fldSimple", ns.W + "bdo", ns.W + "dir")):
         for inner in list(frame):
             frame.addprevious(inner)
         if (parent := frame.getparent()) is not None:
@@ -103,17 +87,17 @@ def _unwrap_runs(body: Element) -> None:
 
 def _move_text_boxes(body: Element) -> None:
     """Move the paragraphs of text boxes after the paragraph that anchors them."""
-    for alternatives in list(body.iter(MC + "AlternateContent")):
-        for fallback in alternatives.findall(MC + "Fallback"):
-            if next(alternatives.iter(W + "txbxContent"), None) is not None:
+    for alternatives in list(body.iter(ns.MC + "AlternateContent")):
+        for fallback in alternatives.findall(ns.MC + "Fallback"):
+            if next(alternatives.iter(ns.W + "txbxContent"), None) is not None:
                 alternatives.remove(fallback)
     anchors: dict[Element, Element] = {}
-    for box in list(body.iter(W + "txbxContent")):
+    for box in list(body.iter(ns.W + "txbxContent")):
         anchor = None  # The outermost paragraph around the box, within its table cell.
         for ancestor in box.iterancestors():
-            if ancestor.tag == W + "p":
+            if ancestor.tag == ns.W + "p":
                 anchor = ancestor
-            elif ancestor.tag in (W + "tc", W + "body") and anchor is not None:
+            elif ancestor.tag in (ns.W + "tc", ns.W + "body") and anchor is not None:
                 break
         if anchor is None or (parent := anchor.getparent()) is None:
             continue
@@ -128,30 +112,30 @@ def _move_text_boxes(body: Element) -> None:
 
 def _join_drop_capitals(body: Element) -> None:
     """Move a drop capital, which Word stores as a paragraph of its own, to the start of its text."""
-    for frame in list(body.iter(W + "framePr")):
-        paragraph = next(frame.iterancestors(W + "p"), None)
-        if frame.get(W + "dropCap") not in ("drop", "margin") or paragraph is None:
+    for frame in list(body.iter(ns.W + "framePr")):
+        paragraph = next(frame.iterancestors(ns.W + "p"), None)
+        if frame.get(ns.W + "dropCap") not in ("drop", "margin") or paragraph is None:
             continue
         text, parent = paragraph.getnext(), paragraph.getparent()
-        if text is None or text.tag != W + "p" or parent is None:
+        if text is None or text.tag != ns.W + "p" or parent is None:
             continue
-        start = 0 if text.find(W + "pPr") is None else 1
-        text.insert(start, w("r", text_element(join_texts(paragraph, W + "t").strip())))
+        start = 0 if text.find(ns.W + "pPr") is None else 1
+        text.insert(start, w("r", text_element(join_texts(paragraph, ns.W + "t").strip())))
         parent.remove(paragraph)
 
 
 def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:
-    for drawing in list(body.iter(W + "drawing")):
-        run = next(drawing.iterancestors(W + "r"), None)
-        if run is None or next(drawing.iterancestors(MC + "Fallback"), None) is not None:
+    for drawing in list(body.iter(ns.W + "drawing")):
+        run = next(drawing.iterancestors(ns.W + "r"), None)
+        if run is None or next(drawing.iterancestors(ns.MC + "Fallback"), None) is not None:
             continue
-        properties = next(drawing.iter(WP + "docPr"), None)
+        properties = next(drawing.iter(ns.WP + "docPr"), None)
         # A second paragraph says that a program wrote the description.
         written = "" if properties is None else str(properties.get("descr", "")).strip().partition("\n\n")[0]
         description = clean_line(written, _MAX_HEADING_CHARS)
-        found = drawing.iter(C + "chart", DIAGRAM + "relIds")
-        texts = [charts.get(str(one.get(R_ID) or one.get(R_DIAGRAM)), "") for one in found]
-        in_cell = next(drawing.iterancestors(W + "tc"), None) is not None
+        found = drawing.iter(ns.C + "chart", ns.DIAGRAM + "relIds")
+        texts = [charts.get(str(one.get(ns.R_ID) or one.get(ns.R_DIAGRAM)), "") for one in found]
+        in_cell = next(drawing.iterancestors(ns.W + "tc"), None) is not None
         text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
         picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
         if text or picture:
@@ -160,41 +144,41 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
 
 
 def _write_check_boxes(body: Element) -> None:
-    for control in list(body.iter(W + "sdt")):
-        content = control.find(W + "sdtContent")
-        box = control.find(f"{W}sdtPr/{W14}checkbox")
+    for control in list(body.iter(ns.W + "sdt")):
+        content = control.find(ns.W + "sdtContent")
+        box = control.find(f"{ns.W}sdtPr/{ns.W14}checkbox")
         if box is None or content is None or (properties := box.getparent()) is None:
             continue
-        checked = box.find(W14 + "checked")
-        mark = "- [x] " if checked is not None and checked.get(W14 + "val") in ("1", "true") else "- [ ] "
+        checked = box.find(ns.W14 + "checked")
+        mark = "- [x] " if checked is not None and checked.get(ns.W14 + "val") in ("1", "true") else "- [ ] "
         properties.remove(box)
-        for index, text in enumerate(content.iter(W + "t")):
+        for index, text in enumerate(content.iter(ns.W + "t")):
             text.text = mark if not index else ""
-            text.set(SPACE, "preserve")
-        for symbol in list(content.iter(W + "sym")):
+            text.set(ns.SPACE, "preserve")
+        for symbol in list(content.iter(ns.W + "sym")):
             _replace(symbol, text_element(mark))
             mark = ""
-    for box in list(body.iter(W + "checkBox")):
-        ticked = is_enabled(box, "checked") or (box.find(W + "checked") is None and is_enabled(box, "default"))
-        run = next(box.iterancestors(W + "r"), None)
+    for box in list(body.iter(ns.W + "checkBox")):
+        ticked = is_enabled(box, "checked") or (box.find(ns.W + "checked") is None and is_enabled(box, "default"))
+        run = next(box.iterancestors(ns.W + "r"), None)
         if run is not None:
             run.addprevious(w("r", text_element("- [x] " if ticked else "- [ ] ")))
 
 
 def _replace_formulas(body: Element) -> list[str]:
     formulas: list[str] = []
-    for formula in list(body.iter(M + "oMath")):
+    for formula in list(body.iter(ns.M + "oMath")):
         parent = formula.getparent()
         if parent is None:
             continue
-        is_block = parent.tag == M + "oMathPara" and next(formula.iterancestors(W + "tc"), None) is None
+        is_block = parent.tag == ns.M + "oMathPara" and next(formula.iterancestors(ns.W + "tc"), None) is None
         delimiter = "$$" if is_block else "$"
         text = convert_to_latex(formula)
         formulas.append(f"{delimiter}{text}{delimiter}" if text else "")
         _replace(formula, w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
-    for group in list(body.iter(M + "oMathPara")):
+    for group in list(body.iter(ns.M + "oMathPara")):
         if (parent := group.getparent()) is not None:
-            for run in group.findall(W + "r"):
+            for run in group.findall(ns.W + "r"):
                 group.addprevious(run)
             parent.remove(group)
     return formulas
@@ -202,15 +186,15 @@ def _replace_formulas(body: Element) -> list[str]:
 
 def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> None:
     """Write the numbers of headings before their text; list items are counted by their lists."""
-    for paragraph in body.iter(W + "p"):
-        properties = paragraph.find(W + "pPr")
+    for paragraph in body.iter(ns.W + "p"):
+        properties = paragraph.find(ns.W + "pPr")
         style = get_child_value(properties, "pStyle")
         level = _numbering_level(properties, style, styles)
         if level is None:
             continue
         label, count = numbering.count(level)
         if get_outline_level(paragraph) or get_style_level(style, styles) is not None:
-            own_numbering = None if properties is None else properties.find(W + "numPr")
+            own_numbering = None if properties is None else properties.find(ns.W + "numPr")
             if properties is not None and own_numbering is not None:  # It would become a list item.
                 properties.remove(own_numbering)
             label = f"{label.rstrip('.')} " if label else ""
@@ -218,7 +202,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
             label = ITEM_NUMBER.format(count)
         elif label:
             label += " "
-        if label and join_texts(paragraph, W + "t").strip():
+        if label and join_texts(paragraph, ns.W + "t").strip():
             paragraph.insert(0 if properties is None else 1, w("r", text_element(label)))
 
 
@@ -288,19 +272,19 @@ class Numbering:
         if root is None:
             return cls()
         patterns = {
-            one.get(W + "abstractNumId"): {
-                _integer(level.get(W + "ilvl"), 0): _level(level) for level in one.iter(W + "lvl")
+            one.get(ns.W + "abstractNumId"): {
+                _integer(level.get(ns.W + "ilvl"), 0): _level(level) for level in one.iter(ns.W + "lvl")
             }
-            for one in root.iter(W + "abstractNum")
+            for one in root.iter(ns.W + "abstractNum")
         }
         levels, abstract, overridden = {}, {}, {}
-        for one in root.iter(W + "num"):
-            list_id, pattern = str(one.get(W + "numId")), get_child_value(one, "abstractNumId") or ""
+        for one in root.iter(ns.W + "num"):
+            list_id, pattern = str(one.get(ns.W + "numId")), get_child_value(one, "abstractNumId") or ""
             own = dict(patterns.get(pattern, {}))
             starts: dict[int, int] = {}
-            for override in one.iter(W + "lvlOverride"):
-                at = _integer(override.get(W + "ilvl"), 0)
-                if (level := override.find(W + "lvl")) is not None:
+            for override in one.iter(ns.W + "lvlOverride"):
+                at = _integer(override.get(ns.W + "ilvl"), 0)
+                if (level := override.find(ns.W + "lvl")) is not None:
                     own[at] = _level(level)
                 if (start := get_child_value(override, "startOverride")) is not None:
                     starts[at] = _integer(start, 1)
@@ -330,7 +314,7 @@ def _level(element: Element) -> ListLevel:
         get_child_value(element, "lvlText") or "",
         _integer(get_child_value(element, "start"), 1),
         None if restart is None else _integer(restart, 0),
-        element.find(W + "isLgl") is not None,
+        element.find(ns.W + "isLgl") is not None,
     )
 
 
@@ -343,7 +327,7 @@ def _integer(text: str | None, default: int) -> int:
 
 def convert_to_bullets(root: Element) -> None:
     """Turn levels whose labels are written into the text into bullets, so that labels do not appear twice."""
-    for element in root.iter(W + "lvl"):
-        style = element.find(W + "numFmt")
+    for element in root.iter(ns.W + "lvl"):
+        style = element.find(ns.W + "numFmt")
         if style is not None and not _level(element).is_plain:
-            style.set(W + "val", "bullet")
+            style.set(ns.W + "val", "bullet")

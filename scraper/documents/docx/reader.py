@@ -20,12 +20,12 @@ import mammoth
 from lxml import etree
 
 from browsers.http.charset import decode
+from scraper.documents import office_xml as ns
 from scraper.documents.completeness import add_missing_lines
 from scraper.documents.dispatcher import EmbeddedFile, read_file
 from scraper.documents.docx import preprocessing
 from scraper.documents.email import read_body
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_charts import format_chart, format_diagram
 from scraper.documents.office_markup import (
     CODE_CHARACTERS,
     HEADING_STYLE,
@@ -35,12 +35,9 @@ from scraper.documents.office_markup import (
     html_to_markdown,
 )
 from scraper.documents.office_xml import (
-    OMITTED_ELEMENTS,
-    R_ID,
-    W14,
-    W15,
-    W,
     find_relations,
+    format_chart,
+    format_diagram,
     get_child_value,
     join_texts,
     text_element,
@@ -98,7 +95,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     main = _find_main_part(parts)
     document = parts.xml(main)
     root = parts.xml_or_none(_STYLES)
-    styles = {} if root is None else {str(style.get(W + "styleId")): style for style in root.iter(W + "style")}
+    styles = {} if root is None else {str(style.get(ns.W + "styleId")): style for style in root.iter(ns.W + "style")}
     notes = {name: tree for name in _NOTES if (tree := parts.xml_or_none(name)) is not None}
     for tree in (document, *notes.values()):
         preprocessing.remove_hidden_runs(tree, styles)
@@ -147,11 +144,11 @@ def _insert_chunks(
     """Replace imported files by placeholders of their Markdown; return warnings about those that cannot be read."""
     targets = find_relations(parts, main, "aFChunk")
     warnings: list[str] = []
-    for chunk in list(document.iter(W + "altChunk")):
-        name = targets.get(str(chunk.get(R_ID)), "")
+    for chunk in list(document.iter(ns.W + "altChunk")):
+        name = targets.get(str(chunk.get(ns.R_ID)), "")
         text, problems = _read_chunk(parts, name, request)
         warnings += (f"{name}: {problem}" for problem in problems)
-        if next(chunk.iterancestors(W + "tc"), None) is not None:
+        if next(chunk.iterancestors(ns.W + "tc"), None) is not None:
             text = " ".join(text.split())
         formulas.append(f"\n\n{text}\n\n")
         parent = chunk.getparent()
@@ -175,8 +172,8 @@ def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str,
 
 
 def _lines(root: Element) -> Iterator[str]:
-    for paragraph in root.iter(W + "p"):
-        if next(paragraph.iterancestors(*OMITTED_ELEMENTS), None) is None:
+    for paragraph in root.iter(ns.W + "p"):
+        if next(paragraph.iterancestors(*ns.OMITTED_ELEMENTS), None) is None:
             yield "".join(visible_texts(paragraph))
 
 
@@ -195,19 +192,19 @@ def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
     if root is None:
         return comments
     resolved = {
-        state.get(W15 + "paraId")
-        for state in (states.iter(W15 + "commentEx") if states is not None else ())
-        if state.get(W15 + "done") in ("1", "true")
+        state.get(ns.W15 + "paraId")
+        for state in (states.iter(ns.W15 + "commentEx") if states is not None else ())
+        if state.get(ns.W15 + "done") in ("1", "true")
     }
     found = {}
-    for comment in root.iter(W + "comment"):
-        paragraphs = list(comment.iter(W + "p"))
-        text = " ".join(join_texts(paragraph, W + "t") for paragraph in paragraphs)
-        is_resolved = any(paragraph.get(W14 + "paraId") in resolved for paragraph in paragraphs)
-        author, date = str(comment.get(W + "author", "")), str(comment.get(W + "date", ""))
-        found[comment.get(W + "id")] = (author, date, text, is_resolved)
-    for reference in list(body.iter(W + "commentReference")):
-        parent, comment_id = reference.getparent(), reference.get(W + "id")
+    for comment in root.iter(ns.W + "comment"):
+        paragraphs = list(comment.iter(ns.W + "p"))
+        text = " ".join(join_texts(paragraph, ns.W + "t") for paragraph in paragraphs)
+        is_resolved = any(paragraph.get(ns.W14 + "paraId") in resolved for paragraph in paragraphs)
+        author, date = str(comment.get(ns.W + "author", "")), str(comment.get(ns.W + "date", ""))
+        found[comment.get(ns.W + "id")] = (author, date, text, is_resolved)
+    for reference in list(body.iter(ns.W + "commentReference")):
+        parent, comment_id = reference.getparent(), reference.get(ns.W + "id")
         if parent is not None and comment_id in found:
             author, date, text, is_resolved = found[comment_id]
             parent.replace(reference, text_element(comments.add(author, date, text, is_resolved=is_resolved)))
@@ -219,9 +216,9 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     root = w("styles")
     for style in styles.values():
         named = {str(key): str(value) for key, value in style.attrib.items()}
-        reduced = etree.SubElement(root, W + "style", {W + "type": "paragraph", **named})
-        reduced.extend(copy.copy(child) for name in ("name", "basedOn") for child in style.findall(W + name)[:1])
-        numbering = style.find(f"{W}pPr/{W}numPr")
+        reduced = etree.SubElement(root, ns.W + "style", {ns.W + "type": "paragraph", **named})
+        reduced.extend(copy.copy(child) for name in ("name", "basedOn") for child in style.findall(ns.W + name)[:1])
+        numbering = style.find(f"{ns.W}pPr/{ns.W}numPr")
         if numbering is not None:
             reduced.append(w("pPr", copy.copy(numbering)))
     return root
@@ -229,8 +226,8 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
 
 def _apply_styles(document: Element, styles: Mapping[str, Element]) -> None:
     """Give titles, headings and code the styles of `_STYLE_MAP`; headings go one level down below a title."""
-    lower = int(any(_style_name(paragraph, styles).lower() == "title" for paragraph in document.iter(W + "p")))
-    for paragraph in document.iter(W + "p"):
+    lower = int(any(_style_name(paragraph, styles).lower() == "title" for paragraph in document.iter(ns.W + "p")))
+    for paragraph in document.iter(ns.W + "p"):
         name = _style_name(paragraph, styles)
         level = preprocessing.get_outline_level(paragraph)
         if _is_code(paragraph) or (name in _CODE_STYLES and level is None):
@@ -248,22 +245,24 @@ def _style_name(paragraph: Element, styles: Mapping[str, Element]) -> str:
 
 
 def _is_code(paragraph: Element) -> bool:
-    runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
-    fonts = [run.find(f"{W}rPr/{W}rFonts") for run in runs]
-    is_mono = runs and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)
-    return bool(is_mono) and CODE_CHARACTERS.search(join_texts(paragraph, W + "t")) is not None
+    runs = [run for run in paragraph.iter(ns.W + "r") if any(text.text for text in run.iter(ns.W + "t"))]
+    fonts = [run.find(f"{ns.W}rPr/{ns.W}rFonts") for run in runs]
+    is_mono = runs and all(
+        font is not None and MONOSPACED_FONT.search(font.get(ns.W + "ascii") or "") for font in fonts
+    )
+    return bool(is_mono) and CODE_CHARACTERS.search(join_texts(paragraph, ns.W + "t")) is not None
 
 
 def _set_style(paragraph: Element, style: str) -> None:
-    properties = paragraph.find(W + "pPr")
+    properties = paragraph.find(ns.W + "pPr")
     if properties is None:
         properties = w("pPr")
         paragraph.insert(0, properties)
-    name = properties.find(W + "pStyle")
+    name = properties.find(ns.W + "pStyle")
     if name is None:
         name = w("pStyle")
         properties.insert(0, name)
-    name.set(W + "val", style)
+    name.set(ns.W + "val", style)
 
 
 _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
@@ -283,7 +282,7 @@ def read_damaged(data: bytes, request: ParseRequest) -> ParsedDocument:
     except MalformedDocumentError:
         xml = _recover_main_part(data)
     root = parse_xml(xml, _MAIN, recover=True)
-    if root.find(W + "body") is None:
+    if root.find(ns.W + "body") is None:
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.")
     names = {style: HEADING_STYLE.sub(r"heading \1", style) for style in _used(root, "pStyle")}
     styles = (f'<w:style w:styleId="{style}"><w:name w:val="{name}"/></w:style>' for style, name in names.items())
@@ -292,14 +291,14 @@ def read_damaged(data: bytes, request: ParseRequest) -> ParsedDocument:
     pattern = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>'
     written = {
         _MAIN: etree.tostring(root),
-        _STYLES: f'<w:styles xmlns:w="{W[1:-1]}">{"".join(styles)}</w:styles>'.encode(),
-        _LISTS: f'<w:numbering xmlns:w="{W[1:-1]}">{pattern}{lists}</w:numbering>'.encode(),
+        _STYLES: f'<w:styles xmlns:w="{ns.W[1:-1]}">{"".join(styles)}</w:styles>'.encode(),
+        _LISTS: f'<w:numbering xmlns:w="{ns.W[1:-1]}">{pattern}{lists}</w:numbering>'.encode(),
     }
     return read(write_zip(written), request)
 
 
 def _used(root: Element, name: str) -> list[str]:
-    return list(dict.fromkeys(escape(str(one.get(W + "val"))) for one in root.iter(W + name)))
+    return list(dict.fromkeys(escape(str(one.get(ns.W + "val"))) for one in root.iter(ns.W + name)))
 
 
 def _recover_main_part(data: bytes) -> bytes:

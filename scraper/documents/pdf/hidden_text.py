@@ -13,7 +13,6 @@ from itertools import chain
 
 from scraper.documents.pdf import pdfium as objects
 from scraper.documents.pdf.pdfium import IMAGE, OPAQUE, PATH, TEXT, WHITE, Box, Fill, PageObject, pdfium
-from scraper.documents.pdf.rendering import PagePixels, find_invisible
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
@@ -130,7 +129,7 @@ class HiddenTextSearch:
         if not texts:
             return
         boxes = [one.box.grow(slack * (one.box.y1 - one.box.y0)) for one in texts[:_MAX_LOOKS]]
-        pixels = PagePixels(self._page, boxes)
+        pixels = objects.PagePixels(self._page, boxes)
         yield from (one for one, box in zip(texts, boxes, strict=False) if not pixels.has_ink(box))
 
     def _find_unchanged(
@@ -138,7 +137,7 @@ class HiddenTextSearch:
     ) -> Iterator[PageObject]:
         """Yield the texts below photos and the texts of layers without which the page looks the same."""
         samples = [one for layer in layers for one in layer[:_LAYER_SAMPLES]]
-        invisible = find_invisible(self._page, [*below[:_MAX_LOOKS], *samples])
+        invisible = objects.find_invisible(self._page, [*below[:_MAX_LOOKS], *samples])
         yield from (one for one in below if one.handle in invisible)
         for layer in layers:
             if all(one.handle in invisible for one in layer[:_LAYER_SAMPLES]):

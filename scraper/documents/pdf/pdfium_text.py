@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from scraper.documents.model import ParseRequest
-from scraper.documents.pdf import hidden_text, rendering
+from scraper.documents.pdf import hidden_text
 from scraper.documents.pdf.hidden_text import HiddenText, HiddenTextSearch
 from scraper.documents.pdf.item_corrections import (
     Glyph,
@@ -19,7 +19,7 @@ from scraper.documents.pdf.item_corrections import (
     read_glyphs,
     read_places,
 )
-from scraper.documents.pdf.pdfium import Box, open_document, open_page, pdfium
+from scraper.documents.pdf.pdfium import Box, open_document, open_page, pdfium, render_gray
 from scraper.documents.pdf.text_assembly import is_right_to_left
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
         if not document:
             return {}
         with open_page(document, request.picture_of, has_text=False) as (page, _, _):
-            return rendering.render_gray(page) if page else {}
+            return render_gray(page) if page else {}
 
 
 def read_document(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.documents.office_charts import format_chart
+from scraper.documents.office_xml import format_chart
 from scraper.documents.safe_zip import ZipParts
 from tests.scraper.documents import builders
 
