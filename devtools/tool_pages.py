@@ -21,8 +21,10 @@ _MADE = "<!-- made by `python -m devtools.tool_pages` from the code: change it t
 _PARTS = ("Best for", "Not recommended for", "Returns", "Common mistakes")
 
 
-_MAX_TEXT, _MAX_JSON = 2_000, 700
-"""Characters of an answer that a page shows, as text and as JSON."""
+_MAX_ANSWER = 1_600
+"""Characters of an answer that a page shows."""
+_MAX_STRING, _MAX_ITEMS = 60, 1
+"""Characters of a string and items of a list that the JSON of an answer shows."""
 
 Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -60,8 +62,7 @@ def _body(tool: Tool) -> str:
 
 def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -> str:
     """Return the calls of a tool with their real answers."""
-    heading = "#" * level + (" Examples" if len(answers) > 1 else " Example")
-    parts = [heading, "Real answers on the test site; ids, times and ages are replaced."]
+    parts = ["#" * level + (" Examples" if len(answers) > 1 else " Example")]
     for answer in answers:
         call = json.dumps({"name": tool.name, "arguments": answer["arguments"]}, ensure_ascii=False)
         parts += [_fenced("json", call), "answers", _fenced(*_shown_answer(answer["text"]))]
@@ -69,14 +70,24 @@ def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -
 
 
 def _shown_answer(text: str) -> tuple[str, str]:
-    """Return the syntax and the text of an answer; JSON is indented."""
-    syntax, limit = "text", _MAX_TEXT
+    """Return the syntax and the text of an answer; JSON is indented, its long strings and lists are cut."""
+    syntax = "text"
     if text.startswith(("{", "[{")):
-        syntax, limit, text = "json", _MAX_JSON, json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    if len(text) > limit:
-        cut = text.rfind("\n", 0, limit)
+        syntax, text = "json", json.dumps(_shortened(json.loads(text)), indent=2, ensure_ascii=False)
+    if len(text) > _MAX_ANSWER:
+        cut = text.rfind("\n", 0, _MAX_ANSWER)
         return "text", f"{text[:cut]}\n... ({len(text) - cut:,} more characters)"
     return syntax, text
+
+
+def _shortened(value: Any) -> Any:
+    """Return JSON with only the beginnings of its long strings and lists."""
+    if isinstance(value, str):
+        return value if len(value) <= _MAX_STRING else f"{value[:_MAX_STRING]}..."
+    if isinstance(value, list):
+        more = [f"... {len(value) - _MAX_ITEMS} more"] if len(value) > _MAX_ITEMS else []
+        return [*map(_shortened, value[:_MAX_ITEMS]), *more]
+    return {name: _shortened(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _fenced(syntax: str, text: str) -> str:
@@ -123,11 +134,11 @@ def _type(entry: Mapping[str, Any]) -> str:
 def _hints(tool: Tool) -> str:
     hints = [
         "only reads" if tool.read_only else "writes",
-        *(["may replace existing data"] if tool.destructive else []),
-        "a repeated call changes nothing more" if tool.idempotent else "a repeated call may change more",
-        "sends requests to the web" if tool.open_world else "works on this machine only",
+        *(["may replace data"] if tool.destructive else []),
+        *(["idempotent"] if tool.idempotent else []),
+        "open world" if tool.open_world else "this machine only",
     ]
-    return f"Hints for clients: {'; '.join(hints)}.\n"
+    return f"Hints: {', '.join(hints)}.\n"
 
 
 def _pair_page(pair: tuple[Tool, ...], answers: Answers) -> str:
@@ -158,7 +169,12 @@ def _list(tools: tuple[Tool, ...]) -> str:
     rows = "".join(
         f"| [{tool.name}]({tool.name}.md) | {_shown(tool.description.partition(chr(10))[0])} |\n" for tool in tools
     )
-    more = "\nSee also [search and fetch for ChatGPT](openai.md) and [prompts](prompts.md).\n"
+    more = (
+        "\nSee also [search and fetch for ChatGPT](openai.md) and [prompts](prompts.md). Examples are real answers of "
+        "a server on the test site, with ids, times and ages replaced, and long strings and lists in JSON cut. Hints "
+        "are those of the protocol: `idempotent` tools change nothing more if a call is repeated, `open world` ones "
+        "send requests to the web.\n"
+    )
     return f"{_MADE}# Tools\n\n| tool | purpose |\n|---|---|\n{rows}{more}"
 
 
