@@ -118,7 +118,6 @@ T = TypeVar("T")
 MEMORY_TTL_S = 900.0
 """Seconds for which a result stays in memory. Callers page through texts that must not be on disk."""
 MAX_RESULTS = 32
-"""Results in memory."""
 MAX_CHARACTERS = 20_000_000
 """Characters of all results in memory; a longer result is stored alone."""
 
@@ -183,11 +182,7 @@ class ReadThrough(Generic[T]):
         memory: MemoryCache[T] | None = None,
         distributed: DistributedSingleFlight[T] | None = None,
     ) -> None:
-        """Create the service.
-
-        `mark_cached` returns a copy of a result that is marked as cached. `memory` stores results in memory;
-        `distributed` shares loads with other servers. Each may be None.
-        """
+        """Create the service; `mark_cached` returns a copy of a result that is marked as cached."""
         self._mark_cached = mark_cached
         self._memory = memory
         self._distributed = distributed

@@ -26,7 +26,6 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 CANCEL_LIMIT_S = 3.0
-"""Seconds to wait until canceled work has released its resources."""
 
 
 @dataclass(slots=True)

@@ -207,8 +207,6 @@ class RateLimits:
 
 @dataclass(slots=True)
 class _KeyLeases:
-    """Leases of one key."""
-
     tokens: set[str] = field(default_factory=set)
     next_at: float = 0.0
     """Monotonic seconds before which no request starts, because of the gap after the last one."""

@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 
 _PARTS = resources.files(__package__).joinpath("scripts.lua").read_text(encoding="utf-8").split("\n--- ")[1:]
 SCRIPTS: Mapping[str, str] = {name: text for name, _, text in (part.partition("\n") for part in _PARTS)}
-"""Texts of the scripts by name."""
 _DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 """SHA-1 digests of the scripts, by which the service calls them."""
 
@@ -44,7 +43,6 @@ SLOWDOWN = 8
 """Multiple of the average command time, as the time limit on slow networks. A new connection takes four round trips,
 and slow networks vary."""
 HEARTBEAT_S = 3.0
-"""Seconds between two heartbeats."""
 FIRST_RETRY_S = 0.25
 """Seconds. Mean pause after the first failed attempt to connect; it doubles up to `LAST_RETRY_S`."""
 LAST_RETRY_S = 3.0
@@ -54,13 +52,10 @@ the same pages."""
 SLOW_S = 0.05
 """Seconds. A slower command delays a fetch noticeably."""
 _CONNECTIONS = 32
-"""Maximum connections to the service."""
 _MAX_QUEUED = 4_000
 """Commands sent without waiting. Beyond this the newest are dropped; their keys expire by themselves."""
 _PIPELINE = 64
-"""Maximum queued commands sent in one pipeline."""
 _LAST_WEIGHT = 0.1
-"""Weight of the last command in the average time."""
 
 _FAILURES = (redis_errors.RedisError, OSError, TimeoutError)
 
@@ -176,7 +171,6 @@ class ValkeyClient:
                 await self._redis.aclose()
 
     async def _maintain(self) -> None:
-        """Connect, send heartbeats, and reconnect when the service is lost."""
         pause_s = FIRST_RETRY_S
         while True:
             try:
@@ -232,7 +226,6 @@ class ValkeyClient:
                 self._queued.clear()
 
     async def _send_batch(self) -> None:
-        """Send the first commands of the queue in one pipeline."""
         pipeline = self._redis.pipeline(transaction=False)
         for _ in range(min(_PIPELINE, len(self._queue))):
             pipeline.execute_command(*self._queue.popleft())

@@ -11,17 +11,14 @@ from types import MappingProxyType
 from browsers.model import Request, Snapshot
 
 ENGINE_NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
-"""Names of the engines in display order."""
 
 DEFAULT_ENGINES = ENGINE_NAMES[:3]
-"""Engines used if a caller names none."""
 
 SOURCE_NAMES = (
     "arxiv crossref europepmc doaj semanticscholar openalex datacite dblp hal inspire zbmath eric osti huggingface "
     "github gitlab codeberg crates rubygems packagist nuget dockerhub ecosystems stackexchange hackernews lemmy gdelt "
     "peertube youtube wikipedia wikidata wiktionary openlibrary internetarchive"
 ).split()
-"""Names of the sources, in display order."""
 
 _PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
 """Categories that filter the results of search engines."""

@@ -34,7 +34,6 @@ BuildRequest = Callable[[SearchQuery, datetime], Request]
 
 
 def _parse(engine: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse a page of web or news results, or a feed of them, in any process."""
     return parse_rss(snapshot) or parse_response(snapshot, now, _RULES.get(engine))
 
 
@@ -137,7 +136,6 @@ def _startpage_request(query: SearchQuery, now: datetime) -> Request:
 
 
 def _startpage_home_request(query: SearchQuery, now: datetime) -> Request:
-    """Build a request for the home page, whose form holds the request code."""
     return page_request("startpage", _STARTPAGE, {}, query.language, wait="input[name='sc']")
 
 

@@ -176,7 +176,6 @@ _MIN_ROW_SHARE = 0.6
 _MIN_SNIPPET_SHARE, _MAX_SNIPPET_SHARE = 0.3, 0.7
 """Shares of rows with a snippet. A layout below the first fails if the shape is above the second."""
 _MIN_COMMON_SHARE = 0.5
-"""Minimum share of common URLs at which two parses of one page agree."""
 
 
 @dataclass(frozen=True, slots=True)

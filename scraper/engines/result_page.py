@@ -25,9 +25,7 @@ from scraper.urls import is_web_url, join_url, split_url
 from scraper.words.matcher import WordPattern
 
 MAX_TITLE = 400
-"""Characters of a title."""
 MAX_SNIPPET = 2_000
-"""Characters of a snippet."""
 
 _BLOCKS = frozenset(
     "address article aside blockquote button caption center cite dd details dialog div dl dt fieldset figure "
@@ -152,7 +150,6 @@ def build_result_page(snapshot: Snapshot) -> ResultPage | None:
 
 
 def _prepare(root: Element) -> BlockPageEvidence:
-    """Return the evidence of a page, and reduce the page to its visible elements."""
     title, ids = next((one_line(text_of(element), 300) for element in _TITLE(root)), ""), frozenset(_IDS(root))
     scripts = "\n".join(_SCRIPTS(root))[:_SCRIPT_CHARS]
     classes = frozenset(name for value in _CLASSES(root) for name in value.split())
@@ -318,7 +315,6 @@ def _following(top: Element, link_counts: Counter[Element]) -> Iterable[Element]
 
 
 def _title(candidate: LinkCandidate, element: Element) -> str:
-    """Return the title in a link or heading that may also hold the URL of the result."""
     lines = [one_line(line, MAX_TITLE) for line in text_lines(element)]
     other = [line for line in lines if not is_address(line)]
     if candidate.heading is not None and len(other) == len(lines):

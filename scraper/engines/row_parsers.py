@@ -39,7 +39,6 @@ _MIN_SENTENCE = 60
 """Characters. Labels and calls to action are shorter."""
 
 _QUERY_NAMES = frozenset({"q", "query", "wd", "word", "text", "p", "search"})
-"""Parameters with the words of a search."""
 _REDIRECT_PATHS = ("/link", "/url", "/l/", "/ck/a", "/goto", "/aclk", "/aclick", "/a/redirect")
 _TITLE_LINKS = element_selector("descendant-or-self::a[@href] | self::*[not(.//a/@href)]/ancestor::a[@href][1]")
 
@@ -78,7 +77,6 @@ def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
 
 
 def _is_engine_page(page: ResultPage, url: str) -> bool:
-    """Return True if a URL leads to a page of the engine instead of a result."""
     parts = split_url(url)
     return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque_redirect(url)
 

@@ -32,7 +32,6 @@ from scraper.urls import is_web_url
 from scraper.values.text import format_clock
 
 _MAX_BYTES = 5_000_000
-"""Maximum bytes of a response."""
 _ERROR_BYTES = 2_000
 _THROTTLED = (b"throttle_violation", b"limit requests to one")
 """Texts of too many requests: Stack Exchange sends its own with status 400 or 502, GDELT its own with status 200."""
@@ -50,7 +49,6 @@ _ARXIV_ERROR = "/api/errors"
 """Part of the address of the only entry with which arXiv answers a query that it rejects."""
 _ARXIV_DOI = "10.48550/arxiv."
 _MAX_PLACES = 1_000
-"""Places of one word in an abstract."""
 _PLAIN_IN_TITLES = "/;:@$!*(),~"
 """Characters that wikis do not encode in the URL of a page."""
 _INITIAL_DATA = re.compile(r"ytInitialData\s*=\s*(?=\{)")
@@ -67,7 +65,6 @@ def clean_text(value: object, limit: int = result_page.MAX_SNIPPET) -> str:
 
 
 def _parse_date(value: object) -> datetime | None:
-    """Return the time of a date in a text or of seconds of the epoch, or None."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return date_parsing.parse_date(str(value or ""), earliest=1)
     try:
@@ -109,7 +106,6 @@ def _join_abstract(places: object) -> str:
 
 
 def _join_runs(value: object) -> str:
-    """Join the text runs of a YouTube label."""
     if not isinstance(value, dict):
         return ""
     return value.get("simpleText") or "".join(str(run.get("text", "")) for run in value.get("runs") or [])
@@ -151,7 +147,6 @@ _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "wiki": lambda title: quote(title.replace(" ", "_"), safe=_PLAIN_IN_TITLES),
     "year": lambda date: str(date)[:4],
 }
-"""Functions of the places in `sources.toml`, by name."""
 _FIELD = re.compile(r"\{([^{}]+)\}")
 
 
@@ -248,7 +243,6 @@ _PARTS = ("title", "link", "snippet", "date", "source", "key")
 
 
 def _parse(name: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse the answer of a source, in any process."""
     source = _TABLE[name]
     if (refusal := find_refusal(snapshot)) is not None:
         return refusal
@@ -286,7 +280,6 @@ def _parse_json(read_row: ReadRow, path: str, empty: Mapping[str, object] | None
 
 
 def _parse_youtube(read_row: ReadRow, snapshot: Snapshot) -> EngineResponse:
-    """Parse the results page by the JSON data in its scripts."""
     text = snapshot_text(snapshot)
     found = _INITIAL_DATA.search(text)
     if found is None:
@@ -379,4 +372,3 @@ SOURCES: Mapping[str, Engine] = MappingProxyType(
         for name, source in _TABLE.items()
     }
 )
-"""All sources by name, in display order."""

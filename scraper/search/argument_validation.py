@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 _MAX_QUERY_CHARS = 2_000
 """Characters. Engines read a quarter of it; a longer text is a document rather than a query."""
 MAX_RESULTS = 50
-"""Results that a search may request."""
 MAX_DOMAINS = 50
-"""Domains in one argument."""
 _ECHO_CHARS = 80
 
 _DOMAIN = re.compile(r"(?:[^\s./:@?#]+\.)+[^\s./:@?#]{2,}\Z")

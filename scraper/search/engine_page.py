@@ -25,11 +25,8 @@ log = logging.getLogger(__name__)
 BLOCK_PAGE_LIMIT_S = 15.0
 """Seconds to wait until a block page clears by itself. Measured: a second at the usual difficulty."""
 READ_RESERVE_S = 0.4
-"""Seconds of the deadline reserved to parse the response."""
 PARSE_LIMIT_S = 3.0
-"""CPU seconds to parse a result page."""
 _MAX_FIELDS = 60
-"""Fields of a consent form that are sent."""
 
 _CLEARING_BLOCKS = (
     "#anubis_challenge, script[src*='.within.website/x/cmd/anubis'], altcha-widget, .captcha-wrap, "
@@ -134,7 +131,6 @@ class EnginePages:
         return snapshot, served
 
     async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
-        """Parse the page in a worker, because result pages are large and untrusted."""
         now, left_s = datetime.now(UTC), max(0.1, request.deadline.left_s())
         try:
             response = await self._workers.run(
@@ -189,7 +185,6 @@ def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
 
 
 def _refusing_buttons(form: html.HtmlElement) -> list[html.HtmlElement]:
-    """Return the buttons whose label refuses consent."""
     return [
         element
         for element in form.iter("button", "input")

@@ -28,7 +28,6 @@ _ALTERNATIVE_PAUSE_S = 1.0
 _PAGE_S = 1.0
 """Seconds. Minimum time in which a later result page can arrive."""
 _MAX_PAGES = 3
-"""Result pages of one query, including the first."""
 _ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 _FAIR_S = 5.0

@@ -17,7 +17,6 @@ from scraper.coordination.state import Cooldown, Cooldowns, Leases, RetryLater, 
 from scraper.settings import Settings
 
 _POLL_S = 0.25
-"""Seconds between two polls for the end of another server's request."""
 _JITTER = 0.3
 """Maximum share by which a pause is extended at random: people do not click at regular intervals."""
 COOLDOWNS_S = (60.0, 300.0, 1_800.0, 3_600.0)
@@ -48,8 +47,6 @@ def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrot
 
 @dataclass(slots=True)
 class _Lane:
-    """Request queue of one engine."""
-
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
     """Monotonic seconds before which no request starts."""

@@ -26,11 +26,8 @@ from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
 
 _DEADLINE_S = 10.0
-"""Seconds. Longest time for one answer."""
 _SPACING_S = 0.5
-"""Seconds between two requests."""
 _LANE = "instant_answer"
-"""Name of the request queue in the throttle."""
 _NEXT_STEP = "Use `search` instead."
 
 
@@ -99,7 +96,6 @@ _MAX_TEXT = 3_000
 _MAX_SHORT = 300
 """Characters of a heading, label or name."""
 _MAX_URL = 2_000
-"""Characters."""
 _MAX_TOPICS = 40
 _MAX_FACTS = 30
 
@@ -192,7 +188,6 @@ def _objects(value: object) -> list[dict[str, Any]]:
 
 
 def _text(value: object, limit: int = _MAX_TEXT) -> str:
-    """Return plain text without tags, with entities decoded."""
     return clean_line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
 
 

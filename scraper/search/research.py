@@ -36,13 +36,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_DEPTH = 8
-"""Pages that one question may read."""
 MIN_COMPARED_URLS, MAX_COMPARED_URLS = 2, 5
-"""Pages that one comparison may read."""
 _SELECT_LIMIT_S = 5.0
 """CPU seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
 _SELECT_RESERVE_S = 2.0
-"""Seconds of the deadline reserved for the selection."""
 _SELECT_RESERVE_SHARE = 0.1
 """Upper bound of `_SELECT_RESERVE_S` as a share of the time left."""
 _SEARCH_SHARE = 0.4
@@ -131,8 +128,6 @@ class Researcher:
     async def _read(
         self, query: ResearchQuery, answer: SearchAnswer, principal: str, deadline: Deadline, progress: ProgressCallback
     ) -> list[tuple[str, PageOutcome]]:
-        """Return the outcomes of the pages that were tried, in the order of the results."""
-
         async def read(url: str, left_s: float) -> Reading:
             request = ReadRequest(url, cache=query.cache, principal=principal, deadline_s=left_s)
             return await self._fetcher.fetch(request)

@@ -34,7 +34,6 @@ from scraper.workers import WorkerPool
 ENGINE_DEADLINE_S = 10.0
 """Seconds. Deadline of each engine after the start of the browser. One that hangs delays the search, but no more."""
 _MERGE_RESERVE_S = 0.3
-"""Seconds of the deadline reserved to merge the results."""
 _PARTIAL_AGE_S = 3_600.0
 """Seconds. Default age limit of an answer without results, or in which an engine failed."""
 _TEMPORARY_AGE_S = 60.0
@@ -228,8 +227,6 @@ class Searcher:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A checked request; equal ones are one search."""
-
     route: str
     text: str
     engines: tuple[str, ...]
@@ -256,7 +253,6 @@ def _default_age_limit_s(answer: SearchAnswer, max_results: int) -> float:
 _FEW_RESULTS = 3
 """Results. With fewer, the answer contains a hint."""
 _SCORE_DIGITS = 6
-"""Decimals of a score."""
 
 
 def _raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:

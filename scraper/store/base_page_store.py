@@ -204,7 +204,6 @@ class WriteBehindPageStore(PageStore, ABC):
         return await self._run(functools.partial(query, **arguments), limit_s)
 
     def _make_rows(self, make_row: Callable[[PageEntry], R | None], entries: list[PageEntry]) -> tuple[list[R], int]:
-        """Return the rows of pages that are not too large, and the number of pages that cannot be stored."""
         rows, failed = [], 0
         for entry in entries:
             try:

@@ -120,7 +120,6 @@ class IndexStore(ABC):
 
 
 _FASTEST = 1
-"""Level of zlib."""
 FILE_NAME = "indexes.sqlite"
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_49,

@@ -12,7 +12,6 @@ from typing import Any
 from scraper.store.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
 
 _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
-_UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +40,16 @@ class Tokenizer:
 
     def iter_tokens(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Iterate over tokens with their positions (start, end) in the text."""
-        for word, start, end in _iter_words(text):
-            token = word if word.isascii() else unicodedata.normalize("NFKC", word)
-            # Characters without spaces count as words, so they are never too short.
-            if len(token) >= self.min_length or (len(token) <= 2 and is_unspaced(token[0])):
-                yield token.casefold() if self.lowercase else token, start, end
-
-
-def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Iterate over words as written with their positions; overlapping pairs in scripts without spaces."""
-    for match in _WORD.finditer(text):
-        word, start, end = match.group(), match.start(), match.end()
-        if len(word) > 2 and _UNSPACED_START.match(word):
-            yield from ((word[at : at + 2], start + at, start + at + 2) for at in range(len(word) - 1))
-        else:
-            yield word, start, end
+        for match in _WORD.finditer(text):
+            word, start, end = match.group(), match.start(), match.end()
+            pieces = [(word, start, end)]
+            if len(word) > 2 and is_unspaced(word[0]):
+                pieces = [(word[at : at + 2], start + at, start + at + 2) for at in range(len(word) - 1)]
+            for piece, low, high in pieces:
+                token = piece if piece.isascii() else unicodedata.normalize("NFKC", piece)
+                # Characters without spaces count as words, so they are never too short.
+                if len(token) >= self.min_length or (len(token) <= 2 and is_unspaced(token[0])):
+                    yield token.casefold() if self.lowercase else token, low, high
 
 
 _TERMS_LIMIT = 64

@@ -37,19 +37,13 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 INDEXES_LIMIT = 100
-"""Indexes of one principal."""
 DOCUMENTS_LIMIT = 100_000
-"""Documents of one index."""
 CONTENT_CHARS = 1_000_000
-"""Characters of one document."""
 _METADATA_BYTES = 65_536
-"""Bytes of the metadata of one document."""
 ID_CHARS = 512
-"""Characters of a document id."""
 CALLER_BYTES = 400_000_000
 """Bytes of all documents of one principal, about 100 million characters of text."""
 TOTAL_BYTES = 2_000_000_000
-"""Bytes of all principals."""
 _DOCUMENT_BYTES = 380
 """Bytes of memory that each document takes beside its text. Measured with 90,000 documents of one letter: 288, and 78
 for the hash of its content."""
@@ -63,8 +57,6 @@ _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_-")
 
 @dataclass(slots=True)
 class _Index:
-    """A loaded index."""
-
     store: IndexStore
     stored: StoredIndex
     words: InvertedIndex
@@ -307,7 +299,6 @@ def _dump_metadata(metadata: Mapping[str, Any]) -> str:
 
 
 _HIGHLIGHTS = 3
-"""Highlights of one document."""
 _HIGHLIGHT_CHARS = 60
 _SCANNED_CHARS = 200_000
 """Characters of a document that are searched for highlights."""

@@ -92,7 +92,6 @@ class WordSequence:
         yield np.array(self._recent)
 
     def _flush(self) -> None:
-        """Move the words in memory to a segment."""
         hashes = np.array(self._recent)
         order = np.argsort(hashes, kind="stable")
         hashes = hashes[order]
@@ -206,7 +205,6 @@ class InvertedIndex:
         return np.bincount(np.searchsorted(starts, found, side="right") - 1, minlength=len(starts))
 
     def _compact(self) -> None:
-        """Rebuild the index without replaced documents."""
         living = np.sort(np.fromiter(self._numbers.values(), np.int64))
         is_living = np.zeros(len(self._ids), bool)
         is_living[living] = True

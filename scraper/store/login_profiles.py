@@ -26,7 +26,6 @@ KEY_FILE = "profile.key"
 _KEY_BYTES = 32
 MAX_HOSTS = 20
 PROFILE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Pattern of a profile's name."""
 _PREFIX = "login/"
 _NONCE_BYTES = 12
 
@@ -104,9 +103,8 @@ class LoginProfiles:
         info = ProfileInfo(name, hosts, round(time.time(), 3))
         nonce = os.urandom(_NONCE_BYTES)
         box = self._get_cipher().encrypt(nonce, state.dump().encode(), _associate(principal, info))
-        data = json.dumps(
-            {"hosts": hosts, "saved_at": info.saved_at, "nonce": _to_text(nonce), "box": _to_text(box)}
-        ).encode()
+        texts = {name: base64.b64encode(part).decode() for name, part in (("nonce", nonce), ("box", box))}
+        data = json.dumps({"hosts": hosts, "saved_at": info.saved_at, **texts}).encode()
         log = _PREFIX + name
         while True:
             records = await self._records.read(principal, log)
@@ -162,7 +160,3 @@ class LoginProfiles:
 
 def _associate(principal: str, info: ProfileInfo) -> bytes:
     return json.dumps([principal, info.name, info.hosts, info.saved_at]).encode()
-
-
-def _to_text(data: bytes) -> str:
-    return base64.b64encode(data).decode()

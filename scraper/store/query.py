@@ -62,7 +62,6 @@ QueryNode = PhraseSequence | Near | Combined | InColumns
 
 
 def _join_nodes(operator: str, parts: list[QueryNode | None]) -> QueryNode | None:
-    """Return a node of the parts that are not None, the only such part, or None."""
     present = tuple(part for part in parts if part is not None)
     return Combined(operator, present) if len(present) > 1 else next(iter(present), None)
 
@@ -153,9 +152,7 @@ second, because FTS5 collects every word with the prefix and cannot be interrupt
 _DEPTH_LIMIT = 32
 """Nested parentheses; FTS5's own limit is 256."""
 _NEAR_WORDS = 10
-"""Default distance of NEAR in FTS5."""
 _NEAR_LIMIT = 1_000
-"""Largest distance of NEAR, in words."""
 
 _OPERATORS = ("OR", "AND", "NOT")
 """Operators; those that bind more strongly are last."""
@@ -329,7 +326,6 @@ class _Parser:
         return inner
 
     def _parse_phrase_sequence(self, token: QueryToken) -> QueryNode | None:
-        """Parse a word or phrase with the `+` and `*` that follow it."""
         first = token.kind == "word" and token.text.startswith("^")
         if first and token.text == "^":
             token = self._take_text()
@@ -353,7 +349,6 @@ class _Parser:
         return PhraseSequence(tuple(parts), first)
 
     def _read_term(self, token: QueryToken) -> QueryTerm:
-        """Return the term of a token and of a star that follows it."""
         text, is_prefix = token.text, token.prefix
         if token.kind == "word":
             text, is_prefix = text.rstrip("*"), text.endswith("*")

@@ -21,7 +21,6 @@ TOTAL_BYTES = 1_000_000_000
 KEEP_S = 90 * 86_400.0
 """Seconds after its last record until a log is deleted."""
 PRUNE_EVERY = 200
-"""Records written between two deletions of old logs."""
 READ_LIMIT_S = 20.0
 WRITE_LIMIT_S = 10.0
 

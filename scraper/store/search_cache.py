@@ -23,12 +23,10 @@ log = logging.getLogger(__name__)
 _ANSWERS_LIMIT = 20_000
 """Cached answers, of about 5 kB each."""
 _PRUNE_EVERY = 100
-"""Answers written between two deletions of the oldest answers."""
 _COOLDOWN_BYTES = 5_000
 """Bytes assumed for a queued write other than an answer."""
 
 _QUEUE_WAIT_S = 1.0
-"""Seconds that a read waits for queued writes."""
 READ_LIMIT_S = 2.0
 
 _PRUNE = """

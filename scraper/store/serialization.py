@@ -118,7 +118,6 @@ def _dump(item: Any, codecs: Mapping[str, _Codec], *, is_complete: bool = False)
 
 
 def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, _Codec]) -> T:
-    """Return an object of `kind`; fields that this version does not know are ignored."""
     values = {}
     for field in fields(kind):
         if field.name in data:

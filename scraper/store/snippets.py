@@ -14,14 +14,11 @@ from scraper.store.tokenization import SIGNS, fold, fold_aligned, is_unspaced
 SNIPPET_CHARS = 240
 """Characters: two or three lines, enough to judge a hit, short enough for a list of ten."""
 _SCANNED_CHARS = 400_000
-"""Characters of a page that are searched for a snippet."""
 _MATCHES_LIMIT = 100
-"""Matches of one term that are considered."""
 _SIGNED = re.compile(r"(?<=[a-z])(?:\+\+|#)$")
 _GAP = re.compile(rf"(?:(?![{SIGNS}])[\W_])+")
 _LIGATURES = {"ss": "ß", "ae": "æ", "oe": "œ", "th": "þ", "fi": "ﬁ", "fl": "ﬂ"}
 _SIGNS_BETWEEN = "[\u0591-\u05c7\u0640\u064b-\u0652\u0670\u0300-\u036f]*"
-_NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
     text = markdown[:_SCANNED_CHARS]
     found = _find_matches(fold_aligned(text), terms)
     if not found:
-        return Snippet(_join_lines(text[:SNIPPET_CHARS]), 0)
+        return Snippet(" ".join(text[:SNIPPET_CHARS].split()), 0)
     first, last = _find_densest(found)
     low, high = found[first][0], found[last][1]
     paragraph_start = text.rfind("\n\n", 0, low) + 2 if "\n\n" in text[:low] else 0
@@ -45,7 +42,12 @@ def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
     bounds = (paragraph_start, len(text) if paragraph_end < 0 else paragraph_end)
     low, high = widen_to_words(text, low, high, length=SNIPPET_CHARS, bounds=bounds, before=3)
     inside = [(start, end) for start, end, _ in found[first : last + 1]]
-    return Snippet(_join_lines(_mark(text, low, high, inside)), paragraph_start)
+    pieces, at = ["…" if low else ""], low
+    for start, end in inside:
+        pieces += [text[at:start], "[", text[start:end], "]"]
+        at = end
+    marked = "".join((*pieces, text[at:high], "…" if high < len(text) else ""))
+    return Snippet(" ".join(marked.split()), paragraph_start)
 
 
 def _find_matches(text: str, terms: tuple[QueryTerm, ...]) -> list[tuple[int, int, int]]:
@@ -78,9 +80,7 @@ def _find_term(text: str, term: QueryTerm) -> Iterator[tuple[int, int]]:
 
 def _make_tolerant_pattern(term: QueryTerm) -> re.Pattern[str]:
     """Return a pattern that also allows ligatures, and vowel points between the letters."""
-    words = [word for word in _GAP.split(fold(term.text)) if word]
-    if not words:
-        return _NOTHING
+    words = filter(None, _GAP.split(fold(term.text)))
     pattern = r"[\W_]+".join(_SIGNS_BETWEEN.join(re.escape(letter) for letter in word) for word in words)
     for disjoint, together in _LIGATURES.items():
         pattern = pattern.replace(_SIGNS_BETWEEN.join(disjoint), f"(?:{_SIGNS_BETWEEN.join(disjoint)}|{together})")
@@ -92,9 +92,9 @@ def _make_pattern(term: QueryTerm) -> tuple[str, re.Pattern[str]]:
     text = fold_aligned(term.text).strip()
     sign = _SIGNED.search(text)
     words = [word for word in _GAP.split(text[: sign.start()] if sign else text) if word]
+    pattern = r"[\W_]+".join(map(re.escape, words))
     if not words:
-        return "", _NOTHING
-    pattern = r"[\W_]+".join(re.escape(word) for word in words)
+        return "", re.compile(pattern)
     if sign:
         return words[0], re.compile(rf"(?<!\w){pattern}{re.escape(sign.group())}(?!\w)")
     before = "" if is_unspaced(words[0][:1]) else r"(?<![^\W_])"
@@ -103,7 +103,6 @@ def _make_pattern(term: QueryTerm) -> tuple[str, re.Pattern[str]]:
 
 
 def _find_densest(matches: list[tuple[int, int, int]]) -> tuple[int, int]:
-    """Return the first and the last match of the best window."""
     best, best_value = (0, 0), (0, 0)
     inside: dict[int, int] = {}
     first = 0
@@ -135,18 +134,6 @@ def widen_to_words(
         space = text.rfind(" ", high, stop)
         stop = space if space >= 0 else stop
     return start, stop
-
-
-def _mark(text: str, low: int, high: int, places: list[tuple[int, int]]) -> str:
-    pieces, at = ["…" if low else ""], low
-    for start, end in places:
-        pieces += [text[at:start], "[", text[start:end], "]"]
-        at = end
-    return "".join((*pieces, text[at:high], "…" if high < len(text) else ""))
-
-
-def _join_lines(text: str) -> str:
-    return " ".join(text.split())
 
 
 FIRST_RANKED = 4

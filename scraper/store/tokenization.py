@@ -31,10 +31,8 @@ _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u
 """Accents, and the points and vowel signs that Hebrew and Arabic usually omit."""
 _SHORT_I, _SHORT_I_MARK = "\u0438\u0306", "\ue002"
 """A separate letter that only looks like a letter with an accent."""
-_LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 """Letters without a decomposition, and their usual spelling on keyboards that lack them."""
-_LETTER = re.compile(f"[{''.join(_LETTERS)}]")
-_WORD = re.compile(r"[^\W_]")
 _ALIGNMENT_LIMIT = 20_000
 """Cached characters, more than any language has."""
 
@@ -62,7 +60,7 @@ def to_query_text(text: str) -> tuple[str, bool]:
 
 def has_words(text: str) -> bool:
     """Return True if the tokenizer finds a word in the text."""
-    return _WORD.search(text) is not None
+    return any(character.isalnum() for character in text)
 
 
 def fold_aligned(text: str) -> str:
@@ -81,11 +79,10 @@ def fold(text: str) -> str:
         return text.lower()
     apart = unicodedata.normalize("NFKD", text).casefold().replace(_SHORT_I, _SHORT_I_MARK)
     plain = _MARKS.sub("", apart).replace(_SHORT_I_MARK, _SHORT_I)
-    return unicodedata.normalize("NFKC", _LETTER.sub(lambda found: _LETTERS[found[0]], plain))
+    return unicodedata.normalize("NFKC", plain.translate(_LETTERS))
 
 
 def _replace_signs(text: str) -> str:
-    """Replace the signs of `C++` and `C#` by letters."""
     if "++" not in text and "#" not in text:
         return text
     return _SIGNED.sub(lambda sign: _SHARP if sign[0] == "#" else _PLUS, text)

@@ -21,7 +21,6 @@ QUEUE_BYTES = 64_000_000
 RETRY_S = 2.0
 """Seconds before the first retry; each further pause is twice as long."""
 MAX_RETRY_S = 15.0
-"""Seconds. Longest pause between two retries."""
 _CLOSE_LIMIT_S = 5.0
 
 

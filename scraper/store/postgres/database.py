@@ -150,9 +150,7 @@ def describe_error(error: BaseException, address: DatabaseAddress, limit_s: floa
 
 SCHEMA_NAME = "search_mcp"
 _VERSION = 2
-"""Version of the tables; `_MIGRATIONS` updates older ones."""
 _OLDEST_SERVER = 12
-"""Oldest supported major version of PostgreSQL."""
 _ENCODING = "UTF8"
 
 if TYPE_CHECKING:
@@ -161,7 +159,6 @@ else:
     Connection = asyncpg.Connection  # the class takes no type parameters at run time
 
 _LOCK = 0x53_4D_43_50_00_01
-"""Advisory lock held while the tables are created."""
 
 WORDS_INDEX = (
     f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
@@ -191,7 +188,6 @@ _CREATE = (
 
 
 _MIGRATIONS: Mapping[int, str] = {1: _CREATE_RECORDS}
-"""Statement that migrates each version to the next one."""
 
 
 async def _prepare_schema(connection: Connection) -> None:
@@ -401,7 +397,6 @@ class PostgresPool:
         self._set_problem(describe_error(error, self.address, limit_s), writing=writes)
 
     def _set_problem(self, problem: str | None, *, writing: bool = False) -> None:
-        """Store the current problem and log each change once."""
         self._problem_is_writing = writing
         if problem == self.problem:
             return

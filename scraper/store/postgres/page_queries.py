@@ -248,7 +248,6 @@ async def prune_some(connection: Connection, count: int) -> int:
 
 
 _PRUNE_LOCK = 0x53_4D_43_50_00_02
-"""Advisory lock of the server that deletes pages."""
 
 
 async def _delete(connection: Connection, statement: str, limit: int = _AT_ONCE) -> int:

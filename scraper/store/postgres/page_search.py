@@ -89,7 +89,6 @@ def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> TsQuery:
 
 
 def _split_phrase(terms: Sequence[QueryTerm], lexer: LexemeTokenizer) -> list[QueryTerm]:
-    """Return the words of a phrase as the index holds them."""
     found: list[QueryTerm] = []
     for term in terms:
         text, is_prefix = to_query_text(term.text.replace('"', " "))
@@ -153,7 +152,6 @@ class _Writer:
 
 
 def _join_positions(words: list[QueryTerm], prefix: str, first: bool, is_broad: bool) -> str:
-    """Return a condition for consecutive words in one column."""
     lexemes = [_format_lexeme(word, prefix) for word in words]
     before = [_format_lexeme(QueryTerm(COLUMN_START), prefix)] if first else []
     parts = f"({_FOLLOWS.join([*before, *lexemes])})"
@@ -185,9 +183,7 @@ times that from the disk."""
 _COUNT_LIMIT = 1_000
 """Pages. In a large cache, a word is counted only up to this number among some thousand of the newest pages."""
 _SAMPLE = 200
-"""Newest pages from which the mean length is computed."""
 _READ_AT_ONCE = 50
-"""Pages fetched together to check their text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +306,6 @@ _EXTENT = f"""
 
 
 async def _fetch_weights(connection: Connection, words: Sequence[str], newest: int) -> list[float]:
-    """Return BM25's inverse document frequencies of words, counted in the newest pages; 1 for a single word."""
     if len(words) < 2:
         return [1.0] * len(words)
     window, size = newest_window(newest)

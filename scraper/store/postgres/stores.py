@@ -102,7 +102,6 @@ class PostgresPageStore(WriteBehindPageStore):
             self._touching = asyncio.get_running_loop().create_task(self._write_touched())
 
     async def _write_touched(self) -> None:
-        """Write the time of use of the pages that were read recently, all at once."""
         await asyncio.sleep(TOUCH_EVERY_S)
         touched, self._touched = self._touched, set()
         await self._read(page_queries.touch, base_page_store.GET_LIMIT_S, numbers=touched)
@@ -120,7 +119,6 @@ class PostgresPageStore(WriteBehindPageStore):
         await self._prune()
 
     async def _write_pages(self, pages: Sequence[page_queries.PostgresPageRow]) -> int:
-        """Store pages together, or one by one if a value is refused; return how many were stored."""
         if not pages:
             return 0
         try:
@@ -155,7 +153,6 @@ class PostgresPageStore(WriteBehindPageStore):
         return pages, self._counted_bytes
 
     async def _prune(self) -> None:
-        """Delete the least recently used pages if the cache is above its limit."""
         is_known = self._pages_since_count < CHECKED_PAGES
         if is_known and self._counted_bytes + self._bytes_since_count <= self._limit_bytes:
             return
@@ -268,7 +265,6 @@ class PostgresIndexStore(IndexStore):
     def _fetch(
         self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
     ) -> list[Any]:
-        """Run a statement in the event loop; raise IndexFaultError if the database is unavailable."""
         limit_s = _LOAD_LIMIT_S if is_long else INDEX_LIMIT_S
         work = _fetch(self._server, statement, values, limit_s, writes=writes)
         running = asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -139,7 +139,6 @@ class Database:
         return connection
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        """Create or migrate the tables; refuse files of other programs and newer versions."""
         # Checked before anything is written, so that a file of another program is not changed. In one transaction,
         # because another server may be creating the tables at this moment.
         with connection:
@@ -197,7 +196,6 @@ class Database:
         self._set_problem(f"{_describe(error)}: {self.path}", writing=writes and self._connection is not None)
 
     def _on_damage(self, error: Exception) -> None:
-        """Replace a damaged file, unless another process has already replaced it."""
         try:
             with _lock_file(self.path):
                 was_replaced = self._is_replaced()
@@ -277,7 +275,6 @@ def _find_cause(error: Exception) -> Exception:
 
 
 def _read_file_id(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of the file at a path, or None if there is none."""
     try:
         found = path.stat()
     except OSError:

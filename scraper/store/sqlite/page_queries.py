@@ -11,7 +11,6 @@ import heapq
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -84,7 +83,6 @@ def _compute_weight(connection: apsw.Connection, table: str, phrase: str) -> flo
 
 
 def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
-    """Return the BM25 score of one page from the weights of the phrases; title words count more."""
     mean_length = api.aux_data
     if mean_length is None:
         mean_length = api.aux_data = max(1.0, api.column_total_size(1) / max(1, api.row_count))
@@ -94,12 +92,9 @@ def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
 
 
 def compute_score(weights: Sequence[float], counts: Sequence[float], length: float) -> float:
-    """Return the BM25 score of a page.
+    """Return the BM25 score of a page from the weight and count of each word of the query.
 
-    Args:
-        weights: Inverse document frequency of each word of the query.
-        counts: How often the page has each word.
-        length: Words of the page, in mean lengths of all pages.
+    `length` are the words of the page, in mean lengths of all pages.
     """
     norm = _K1 * (1 - _B + _B * length)
     return sum(weight * count * (_K1 + 1) / (count + norm) for weight, count in zip(weights, counts, strict=True))
@@ -154,20 +149,15 @@ _GET = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SqlitePageRow:
-    """Values of one page, computed outside of any transaction because this is the slowest step."""
-
-    place: tuple[str, ...]
-    """Principal, profile, language, key and method."""
-    fields: tuple[Any, ...]
-    """The other columns of `pages`."""
-    indexed_title: str
-    indexed_text: str
+SqlitePageRow = tuple[tuple[str, ...], tuple[Any, ...], tuple[str, str]]
+"""Columns that identify a page, its other columns, and its title and text for the index."""
 
 
 def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
-    """Return the row of a page, or None if it is too large; raise ValueError for a URL that cannot be stored."""
+    """Return the row of a page, or None if it is too large; raise ValueError for a URL that cannot be stored.
+
+    It is computed outside of any transaction, because this is the slowest step.
+    """
     scope, reading = entry.scope, entry.reading
     data = compress_reading(reading, limit_bytes)
     if data is None:
@@ -178,15 +168,16 @@ def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
     title = make_storable(reading.document.title or "")
     allowances = json.dumps(sorted(entry.allowances))
     fields = (moment, time.time(), allowances, make_storable(reading.url), title, data)
-    return SqlitePageRow(place, fields, to_index_text(title), to_index_text(searchable_text(reading.document)))
+    return place, fields, (to_index_text(title), to_index_text(searchable_text(reading.document)))
 
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
     """Store a page in place of its older reading."""
-    for old in connection.execute(_DELETE, row.place).fetchall():
+    place, fields, texts = row
+    for old in connection.execute(_DELETE, place).fetchall():
         connection.execute("DELETE FROM words WHERE rowid = ?", old)
-    connection.execute(_PUT, (*row.place, *row.fields))
-    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), row.indexed_title, row.indexed_text))
+    connection.execute(_PUT, (*place, *fields))
+    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), *texts))
 
 
 def get(

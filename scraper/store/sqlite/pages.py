@@ -85,7 +85,6 @@ class SqlitePageStore(WriteBehindPageStore):
         await asyncio.get_running_loop().run_in_executor(self._threads.writer, self._write_batch, batch)
 
     def _write_batch(self, batch: list[PageEntry]) -> None:
-        """Write a batch in one transaction, or else page by page."""
         rows, failed = self._make_rows(functools.partial(page_queries.make_row, limit_bytes=self._limit_bytes), batch)
         written = self._write_rows(rows)
         if written < len(rows):
@@ -111,7 +110,6 @@ class SqlitePageStore(WriteBehindPageStore):
 def _search_pages(
     connection: apsw.Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int
 ) -> PageHits:
-    """Return the pages of one principal that match a query, best first, each URL once."""
     parsed = parse_query(query)
     may_read_all = page_queries.may_read_all(connection, principal, allowed)
     values = (
@@ -136,7 +134,6 @@ def _search_pages(
 
 
 def _find_page(connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
-    """Return one principal's newest page with this final URL, or None."""
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)
     ).fetchall()
