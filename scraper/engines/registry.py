@@ -26,8 +26,7 @@ from scraper.engines.request_builder import (
 from scraper.engines.response_parser import ParseRules, parse_response, parse_rss
 from scraper.engines.result_page import build_result_page
 from scraper.engines.row_parsers import ResultLayout, css
-from scraper.html.dom.xpath import Element, element_selector
-from scraper.urls import is_web_url
+from scraper.html.dom.xpath import element_selector
 
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 BuildRequest = Callable[[SearchQuery, datetime], Request]
@@ -212,7 +211,6 @@ def _bing_feed_request(query: SearchQuery, now: datetime) -> Request:
 # Baidu: index of the Chinese web. The target URL is in an attribute beside each opaque link. It has no language and no
 # safe search parameter.
 
-_BAIDU_NO_TARGET = "nourl.ubs.baidu.com"
 _DAY_S = 86_400
 
 
@@ -226,12 +224,6 @@ def _baidu_request(query: SearchQuery, now: datetime) -> Request:
     if query.category == "news":
         parameters |= {"tn": "news", "rtt": "1", "cl": "2"}
     return page_request("baidu", "https://www.baidu.com/s", parameters, query.language)
-
-
-def _baidu_target(block: Element) -> str:
-    """Return the target URL in the attribute `mu`, or an empty string for modules without one."""
-    address = (block.get("mu") or "").strip()
-    return address if is_web_url(address) and _BAIDU_NO_TARGET not in address else ""
 
 
 _RULES: Mapping[str, ParseRules] = {
@@ -288,7 +280,6 @@ _RULES: Mapping[str, ParseRules] = {
                 rows=css('div.snippet[data-type="web"], div.snippet[data-type="news"]'),
                 title=css("div.search-snippet-title, div.title, span.title, span.snippet-title"),
                 snippet=css("div.generic-snippet > div.content, div.snippet-description, p.snippet-description"),
-                link=css("a[href]"),
             ),
         ),
         none=css("#no-results, .no-results"),
@@ -302,7 +293,6 @@ _RULES: Mapping[str, ParseRules] = {
                 # On phones the heading is inside the link.
                 rows=css("li.b_algo"),
                 title=css("h2"),
-                link=css("h2 a[href], a[href]:has(h2), .b_algoheader > a[href]"),
                 snippet=css("p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"),
                 drops=css("span.algoSlug_icon"),
             ),
@@ -325,7 +315,6 @@ _RULES: Mapping[str, ParseRules] = {
                     ":not([data-placeid])"
                 ),
                 title=css("h3 a[href]"),
-                address=_baidu_target,
                 snippet=css(
                     ".c-abstract, [class*='summary-text'], span[class^='content-right_'], .c-font-normal.c-color-text"
                 ),

@@ -161,12 +161,12 @@ def _matches(page: ResultPage, one: BlockSignature) -> bool:
     """Return True if a page without organic rows has the markup of a block page."""
     if one.reason == "denied" and page.status >= 500:
         return False  # the error page of a proxy
-    evidence, urls = page.evidence, "\n".join((page.url, *page.redirects))
+    urls = "\n".join((page.url, *page.redirects))
     return (
-        one.matches(evidence.ids, evidence.classes, evidence.addresses, [evidence.scripts], urls)
-        or bool(one.title and re.fullmatch(expand(one.title), evidence.title, re.IGNORECASE))
-        or (bool(one.names) and any(search_pattern(one.names, name) for name in evidence.ids | evidence.classes))
-        or search_pattern(one.opening, evidence.opening)
+        one.matches(page.ids, page.classes, page.addresses, [page.scripts], urls)
+        or bool(one.title and re.fullmatch(expand(one.title), page.title, re.IGNORECASE))
+        or (bool(one.names) and any(search_pattern(one.names, name) for name in page.ids | page.classes))
+        or search_pattern(one.opening, page.opening)
     )
 
 
@@ -214,7 +214,7 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
         return EngineResponse(EngineOutcome.NONE)
     rows, changed = choose_rows(selected, shaped)
     if not rows or (not has_rows and error):
-        is_shell = bool(rules.shells & page.evidence.ids)
+        is_shell = bool(rules.shells & page.ids)
         return EngineResponse(EngineOutcome.ERROR, detail=error or ("not_rendered" if is_shell else "layout_changed"))
     return EngineResponse(
         EngineOutcome.OK,

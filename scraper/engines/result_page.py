@@ -92,9 +92,15 @@ _SCRIPTS = text_selector("//script[not(@src)]/text()")
 
 
 @dataclass(frozen=True, slots=True)
-class BlockPageEvidence:
-    """Markup of a page that identifies block pages."""
+class ResultPage:
+    """Visible elements of a result page, and the markup that identifies block pages."""
 
+    root: Element
+    url: str
+    host: str
+    """Without `www.`."""
+    status: int
+    redirects: tuple[str, ...]
     title: str
     ids: frozenset[str]
     """Values of the attributes `id` and `data-testid`."""
@@ -105,19 +111,6 @@ class BlockPageEvidence:
     """First characters of the inline scripts."""
     opening: str
     """First characters of the visible text, without the query."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResultPage:
-    """Result page of an engine."""
-
-    root: Element
-    url: str
-    host: str
-    """Without `www.`."""
-    status: int
-    redirects: tuple[str, ...]
-    evidence: BlockPageEvidence
 
     def absolute(self, address: str | None) -> str:
         """Resolve an address against the URL of the page; return "" if the result is not an http(s) URL."""
@@ -131,25 +124,10 @@ def snapshot_text(snapshot: Snapshot) -> str:
 
 
 def build_result_page(snapshot: Snapshot) -> ResultPage | None:
-    """Parse a snapshot, collect the markup that identifies block pages, and remove invisible elements.
-
-    Return None if the page has no readable text.
-    """
+    """Return the page without invisible elements, or None if it has no readable text."""
     root = parsing.parse_html(snapshot_text(snapshot)).root
     if root is None:
         return None
-    parts = split_url(snapshot.url)
-    return ResultPage(
-        root,
-        snapshot.url,
-        (parts.hostname or "").removeprefix("www.") if parts else "",
-        snapshot.status,
-        tuple(hop.location for hop in snapshot.hops),
-        _prepare(root),
-    )
-
-
-def _prepare(root: Element) -> BlockPageEvidence:
     title, ids = next((one_line(text_of(element), 300) for element in _TITLE(root)), ""), frozenset(_IDS(root))
     scripts = "\n".join(_SCRIPTS(root))[:_SCRIPT_CHARS]
     classes = frozenset(name for value in _CLASSES(root) for name in value.split())
@@ -168,7 +146,11 @@ def _prepare(root: Element) -> BlockPageEvidence:
     for query in queries:
         if len(query) >= _MIN_QUERY:
             title, opening = (text.lower().replace(query.lower(), "") for text in (title, opening))
-    return BlockPageEvidence(title.strip(), ids, classes, addresses, scripts, opening.strip())
+    parts = split_url(snapshot.url)
+    host = _host(parts) if parts else ""
+    redirects = tuple(hop.location for hop in snapshot.hops)
+    markup = (title.strip(), ids, classes, addresses, scripts, opening.strip())
+    return ResultPage(root, snapshot.url, host, snapshot.status, redirects, *markup)
 
 
 _MAX_WRAPPINGS = 4
@@ -246,6 +228,8 @@ _MAX_ANCESTORS = 42
 _MAX_FOLLOWING = 3
 _ADDRESS_ATTRIBUTES = ("mu", "data-url", "data-href", "data-landurl")
 """Attributes in which engines store the target URL for their scripts."""
+_NO_TARGET = "nourl.ubs.baidu.com"
+"""Host in place of the target of modules that have none."""
 _LINKED = element_selector("(self::a | .//a)[@href]")
 
 
@@ -288,21 +272,24 @@ def locate_rows(candidates: Sequence[LinkCandidate], count: int) -> list[RowLoca
         if len(snippet) < MIN_SNIPPET_CHARS:
             blocks = (top, *_following(top, link_counts))
             snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
-        rows.append(RowLocation(_resolve(candidate, top), blocks, title, snippet))
+        href = resolve_opaque(candidate.href, candidate.link, top)
+        rows.append(RowLocation(replace(candidate, href=href, url=unwrap_redirect(href)), blocks, title, snippet))
     return rows
 
 
-def _resolve(candidate: LinkCandidate, top: Element) -> LinkCandidate:
-    """Replace an opaque link by the target URL if an attribute of the row holds it."""
-    if not is_opaque_redirect(candidate.url):
-        return candidate
-    for element in (candidate.link, *candidate.link.iterancestors()):
-        for value in (element.get(name) or "" for name in _ADDRESS_ATTRIBUTES):
-            if value != candidate.href and is_web_url(value) and not is_opaque_redirect(value):
-                return replace(candidate, href=value, url=unwrap_redirect(value))
+def resolve_opaque(href: str, link: Element, top: Element) -> str:
+    """Return the target URL of a link if an attribute of the row holds it, else the URL of the link.
+
+    Only that of Baidu, `mu`, counts if the link is not opaque.
+    """
+    names = _ADDRESS_ATTRIBUTES if is_opaque_redirect(unwrap_redirect(href)) else _ADDRESS_ATTRIBUTES[:1]
+    for element in (link, *link.iterancestors()):
+        for value in ((element.get(name) or "").strip() for name in names):
+            if is_web_url(value) and not is_opaque_redirect(value) and _NO_TARGET not in value:
+                return value
         if element is top:
             break
-    return candidate
+    return href
 
 
 def _following(top: Element, link_counts: Counter[Element]) -> Iterable[Element]:
@@ -370,7 +357,6 @@ class EngineRow:
     date: str = ""
     """Set if the engine shows the date apart from the snippet."""
     source: str = ""
-    source_url: str = ""
 
 
 def results_from_rows(rows: Sequence[EngineRow], now: datetime) -> tuple[EngineResult, ...]:
@@ -387,12 +373,4 @@ def _result(row: EngineRow, url: str, rank: int, now: datetime) -> EngineResult:
     date, snippet = date_parsing.split_date(row.snippet, now)
     if row.date:
         date = date_parsing.parse_leading_date(row.date, now)[0] or date
-    return EngineResult(
-        rank=rank,
-        title=row.title,
-        url=url,
-        snippet=snippet,
-        date=date,
-        source=row.source or None,
-        source_url=row.source_url or None,
-    )
+    return EngineResult(rank=rank, title=row.title, url=url, snippet=snippet, date=date, source=row.source or None)

@@ -28,6 +28,7 @@ from scraper.engines.result_page import (
     is_labeled_as_ad,
     is_opaque_redirect,
     locate_rows,
+    resolve_opaque,
     unwrap_redirect,
 )
 from scraper.html.dom.xpath import Element, classes_of, element_selector
@@ -54,14 +55,10 @@ class ResultLayout:
 
     rows: ElementSelect
     title: ElementSelect
-    link: ElementSelect | None = None
-    """Selects the link if it is neither around nor in the title."""
     snippet: ElementSelect | None = None
     """If None or without a match, the first sentence outside the title is used."""
     date: ElementSelect | None = None
     source: ElementSelect | None = None
-    address: Callable[[Element], str] | None = None
-    """Read the target URL from an attribute of the row."""
     drops: ElementSelect | None = None
     """Selects decoration; the first match is removed from a snippet."""
 
@@ -94,18 +91,17 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     title = next(iter(layout.title(block)), None)
     if title is None:
         return None
-    links = layout.link(block) if layout.link else _TITLE_LINKS(title)
+    links = _TITLE_LINKS(title)
     href = page.absolute(links[0].get("href")) if links else ""
-    target = layout.address(block) if layout.address else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or (not target and _is_search_page(page, unwrap_redirect(href))):
+    if not href or is_ad_link(href) or _is_search_page(page, unwrap_redirect(href)):
         return None
     text = result_page.element_text(title, result_page.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):
         return None
     return EngineRow(
         title=text,
-        href=target or href,
+        href=resolve_opaque(href, links[0], block),
         snippet=_snippet(layout, block, title),
         date=_text(layout.date, block),
         source=_text(layout.source, block),
