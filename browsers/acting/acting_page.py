@@ -88,11 +88,6 @@ class ActingPage:
         """True if the renderer of the page and its browser are running."""
         return self.session.is_alive
 
-    @property
-    def has_recent_outline(self) -> bool:
-        """True if the latest outline is of the current document, and was finished moments ago."""
-        return self.outlines.is_recent and not self.has_new_document
-
     async def prepare(self) -> None:
         """Enable the CDP domains of a session, and watch requests, dialogs and frames.
 
@@ -149,7 +144,7 @@ class ActingPage:
         return sample is None or (sample.scripted and await self._readiness.has_timers())
 
     def notice(self, sentence: str) -> None:
-        """Store a sentence for the next report, unless it is stored already or there are too many."""
+        """Store a sentence for the next report."""
         self.dialogs.notice(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
@@ -165,9 +160,7 @@ class ActingPage:
 
         `counts_pushes` also counts an answer over a web socket or an event stream that has not come yet.
         """
-        count = self.requests.unanswered
-        if not count and counts_pushes:
-            count = int(self.requests.awaits_push)
+        count = self.requests.unanswered or int(counts_pushes and self.requests.awaits_push)
         if count == 1:
             self.notice("1 request still runs; the next call shows its result")
         elif count:
@@ -175,10 +168,7 @@ class ActingPage:
         return bool(count)
 
     def begin_step(self, step: str, *, acts: bool) -> None:
-        """Reset the state of the last step.
-
-        `acts` is True if the step may cause requests of the page.
-        """
+        """Reset the state of the last step. `acts` is True if this one may cause requests of the page."""
         self.guard.begin_step()
         self.guard.step = step
         self.guard.is_touched |= acts
@@ -214,10 +204,9 @@ class ActingPage:
         self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, tuple(self._page_hosts))
 
     async def has_expired_login(self) -> bool:
-        """Return True if the session has a login and the site no longer accepts it.
+        """Return True if the site no longer accepts the login of the session, if it has one.
 
-        Signs are status 401, the loss of all session cookies, or one visible password field that is not for a new
-        password.
+        Signs are status 401, the loss of all session cookies, or one visible password field, not for a new password.
         """
         if self._login is None:
             return False
@@ -279,21 +268,17 @@ class ActingPage:
         Raises as `take_screenshots` and `PageOutlines.take`.
         """
         await self.outlines.take()
-        hidden = [field for field in self.outlines.secret_elements() if await self._call(field, "hideFromPicture")]
+        hidden: list[PageElement] = []
+        for field in self.outlines.secret_elements():
+            with contextlib.suppress(ElementGoneError):
+                await field.call("hideFromPicture")
+                hidden.append(field)
         try:
             return await take_screenshots(self.session, self._readiness, request)
         finally:
             for field in hidden:
-                await self._call(field, "showAgain")
-
-    @staticmethod
-    async def _call(field: PageElement, function: str) -> bool:
-        """Call a function of `ELEMENT_FUNCTIONS` with a field; return False if the field no longer exists."""
-        try:
-            await field.call(function)
-        except ElementGoneError:
-            return False
-        return True
+                with contextlib.suppress(ElementGoneError):
+                    await field.call("showAgain")
 
     def _on_frame(self, session: Session) -> None:
         """Watch requests and dialogs of a frame in another process before its first script runs."""

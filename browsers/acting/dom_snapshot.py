@@ -96,6 +96,13 @@ class PageNode:
         """Reference of the node in outlines and steps."""
         return f"{self.prefix}e{self.id}"
 
+    def ancestors(self) -> Iterator[PageNode]:
+        """Yield the nodes around this one, the nearest first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:

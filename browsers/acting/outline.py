@@ -185,12 +185,14 @@ class _LineWriter:
                 if node.is_visible:
                     self._write_text(node, depth)
                 continue
-            if node.tag in INVISIBLE_TAGS or self._names_a_line(node):
+            is_label = node.tag in ("legend", "caption") or (node.tag == "label" and node.attributes.get("for"))
+            # The line of its field or group has its text.
+            if node.tag in INVISIBLE_TAGS or (is_label and not node.has_controls):
                 continue
             if node.tag != "#other":
                 role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = _is_group(node, role)
+                    is_group = node.has_controls or (role not in ACTIVE and _is_list(node))
                     control = self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
@@ -199,7 +201,9 @@ class _LineWriter:
                     if node.tag == "select":
                         continue
                 elif node.is_visible and role in _WRITTEN_ROLES:
-                    if self._write_landmark(node, role, depth, control):
+                    name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
+                    if name or role != "img":
+                        self._add(node, OutlineLine(node.ref, depth, role, name, control=control))
                         depth += 1
                         is_inside = is_inside or role in HEADINGS
                 elif node.tag == "label" and node.has_controls:
@@ -211,27 +215,10 @@ class _LineWriter:
             ]
             stack += below[::-1]
 
-    def _write_landmark(self, node: PageNode, role: str, depth: int, control: str) -> bool:
-        """Write the line of a landmark, heading or picture; return False for a picture without a name."""
-        name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
-        if not name and role == "img":
-            return False
-        self._add(node, OutlineLine(node.ref, depth, role, name, control=control))
-        return True
-
-    def _names_a_line(self, node: PageNode) -> bool:
-        """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
-        if node.tag in ("legend", "caption"):
-            return not node.has_controls
-        return node.tag == "label" and bool(node.attributes.get("for")) and not node.has_controls
-
     def _write_text(self, node: PageNode, depth: int) -> None:
         if text := clean_text(node.text):
-            parent = node.parent
-            while parent is not None and parent.tag == "#other":
-                parent = parent.parent
-            ref = (parent or node).ref
-            self._add(node, OutlineLine(ref, depth, "text", text))
+            element = next((one for one in node.ancestors() if one.tag != "#other"), node)
+            self._add(node, OutlineLine(element.ref, depth, "text", text))
 
     def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> str:
         """Write the line of a control; return its reference if all inside is this control, else an empty text."""
@@ -310,14 +297,15 @@ class _LineWriter:
 
     def _selected(self, node: PageNode) -> str:
         options = [one for one in iter_subtree(node) if one.tag == "option"]
-        names = [(quote(truncate(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
-        selected = ", ".join([name for name, is_selected in names if is_selected][:_MAX_OPTIONS]) or "nothing"
-        listed = "|".join(name for name, _ in names[:_MAX_OPTIONS])
+        names = []
+        for one in options:
+            text = clean_text(one.attributes.get("label", "")) or self._namer.words_in(one, visible_only=False)
+            names.append(quote(truncate(text, _MAX_OPTION)))
+        chosen = [name for name, one in zip(names, options, strict=True) if one.selected]
+        selected = ", ".join(chosen[:_MAX_OPTIONS]) or "nothing"
+        listed = "|".join(names[:_MAX_OPTIONS])
         more = f"|… {len(names)} in all" if len(names) > _MAX_OPTIONS else ""
         return f" = {selected} of {listed}{more}"
-
-    def _option_name(self, node: PageNode) -> str:
-        return clean_text(node.attributes.get("label", "")) or self._namer.words_in(node, visible_only=False)
 
 
 def _is_list(node: PageNode) -> bool:
@@ -381,19 +369,10 @@ def _place_areas(nodes: list[PageNode]) -> None:
     for node in nodes:
         if node.tag != "area" or node.box is not None:
             continue
-        around = node.parent
-        while around is not None and around.tag != "map":
-            around = around.parent
-        if around is None:
-            continue
+        around = next((one for one in node.ancestors() if one.tag == "map"), node)
         name = around.attributes.get("name") or around.attributes.get("id", "")
-        if (image := images.get((node.frame_id, name))) is not None:
+        if around is not node and (image := images.get((node.frame_id, name))) is not None:
             node.box, node.style = image.box, image.style
-
-
-def _is_group(node: PageNode, role: str) -> bool:
-    """Return True if a control has others inside, or items that may be some."""
-    return node.has_controls or (role not in ACTIVE and _is_list(node))
 
 
 def _declared_state(node: PageNode, state: str) -> str:

@@ -7,6 +7,7 @@ without a name by the rules get one from text nearby, or from their link, id or 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
@@ -227,29 +228,17 @@ class AccessibleNameComputer:
 
     def _labels_of(self, node: PageNode) -> Iterator[PageNode]:
         yield from self._labels.get((node.prefix, node.attributes.get("id", "")), [])
-        around = node.parent
-        for _ in range(_LABEL_DEPTH):
-            if around is None:
-                break
-            if around.tag == "label":
-                yield around
-            around = around.parent
+        yield from (one for one in islice(node.ancestors(), _LABEL_DEPTH) if one.tag == "label")
 
     def _name_of_field(self, node: PageNode) -> str:
         attributes = node.attributes
-        for label in self._labels_of(node):
-            if found := self.words_in(label):
-                return found
-        if found := clean_text(attributes.get("placeholder") or attributes.get("title") or ""):
-            return found
-        return self._text_before(node) or clean_text(attributes.get("name", ""))
+        label = next(filter(None, map(self.words_in, self._labels_of(node))), "")
+        found = label or clean_text(attributes.get("placeholder") or attributes.get("title") or "")
+        return found or self._text_before(node) or clean_text(attributes.get("name", ""))
 
     def _text_before(self, node: PageNode) -> str:
         """Return the text just before a control without a label, as in table layouts."""
-        for _ in range(2):
-            around = node.parent
-            if around is None:
-                return ""
+        for around in islice(node.ancestors(), 2):
             at = next((at for at, child in enumerate(around.children) if child is node), 0)
             for child in reversed(around.children[max(0, at - 3) : at]):
                 if child.tag in ("input", "select", "button", "textarea"):

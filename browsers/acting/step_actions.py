@@ -130,8 +130,8 @@ class StepActions:
         if step.verb == "click":
             # A frame must not replace the page around it.
             self._may_follow = line.frame_id == page.processes.main.frame_id
-            count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
-            click = element.click(count=count, button=button)
+            button = "right" if step.way == "right" else "left"
+            click = element.click(count=2 if step.way == "twice" else 1, button=button)
             opens_window = await self._submit(element, click) if line.role == "button" else await click
             if opens_window and button == "left":
                 await self._follow_window()
@@ -202,15 +202,13 @@ class StepActions:
             raise StepError(f"{element.label} takes no file")
 
     async def _drag(self, step: Step, element: PageElement) -> None:
+        to = None
         if step.to is not None:
             to, _ = await self._locate(step.to)
+            # First, because the page may scroll to the other end.
             await to.find_point()
-            # Again, because the page may have scrolled to the other end.
-            start = await element.find_point()
-            end = await to.find_point()
-        else:
-            start = await element.find_point()
-            end = (start[0] + step.numbers[0], start[1] + step.numbers[1])
+        start = await element.find_point()
+        end = await to.find_point() if to else (start[0] + step.numbers[0], start[1] + step.numbers[1])
         await self._page.devices.drag(start, end)
 
     async def _follow_window(self) -> None:
@@ -245,7 +243,7 @@ class StepActions:
                 raise StepError(f"{target.ref} is not a reference of this page", shows_page=True)
             return page.outlines.element(line.ref), line
         end = time.monotonic() + _TARGET_WAIT_S
-        outline = page.outlines.latest if page.has_recent_outline else None
+        outline = page.outlines.latest if page.outlines.is_recent and not page.has_new_document else None
         while True:
             try:
                 line = find_target(outline or await page.outlines.take(), target)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from browsers.acting.dom_snapshot import PageNode, iter_subtree
+from browsers.acting.dom_snapshot import iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.roles_and_names import ACTIVE, FIELDS
 from browsers.model import ScreenshotRequest
@@ -54,7 +54,6 @@ LOCAL_FILE = "file"
 """Way of an `upload` step whose file was read from this machine."""
 
 _TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")
-_ENTER = re.compile(r"\s+\+\s*Enter\s*\Z")
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 
@@ -153,9 +152,13 @@ def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
     return target, rest
 
 
+def _too_long(source: str, verb: str) -> StepSyntaxError:
+    return StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
+
+
 def _parse_plain(source: str, verb: str, rest: str) -> Step:
     if rest:
-        raise StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
+        raise _too_long(source, verb)
     return Step(source, verb)
 
 
@@ -191,7 +194,7 @@ def _parse_targeted(source: str, verb: str, rest: str) -> Step:
     if answer and way != "accept":
         raise StepSyntaxError(f"{_echo(source)}: only accept takes an answer; write {_VERBS[verb]}")
     if way and not (verb == "click" and way in ("twice", "right", "accept")):
-        raise StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
+        raise _too_long(source, verb)
     return Step(source, verb, target, text=answer, way=way)
 
 
@@ -200,15 +203,9 @@ def _parse_type(source: str, verb: str, rest: str) -> Step:
     way, equals, text = rest.partition("=")
     if not equals or way.strip() not in ("", "slowly"):
         raise _wrong(source, verb, "the text follows =")
-    entered = _ENTER.search(text)
-    return Step(
-        source,
-        verb,
-        target,
-        text=(text[: entered.start()] if entered else text).strip(),
-        submits=entered is not None,
-        way=way.strip(),
-    )
+    head, plus, key = text.rpartition("+")
+    submits = plus != "" and key.strip() == "Enter" and head[-1:].isspace()
+    return Step(source, verb, target, text=(head if submits else text).strip(), submits=submits, way=way.strip())
 
 
 def _parse_select(source: str, verb: str, rest: str) -> Step:
@@ -226,8 +223,7 @@ def _parse_upload(source: str, verb: str, rest: str) -> Step:
     name, colon, text = rest.removeprefix("=").strip().partition(":")
     if not rest.startswith("=") or not name:
         raise _wrong(source, verb, "the file follows =")
-    is_text = bool(colon) and "." in name and "/" not in name
-    if is_text:
+    if colon and "." in name and "/" not in name:
         return Step(source, verb, target, text=name.strip(), data=text.strip().encode())
     return Step(source, verb, target, text=f"{name}{colon}{text}")
 
@@ -347,7 +343,8 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
                 if len(enabled) == 1:
                     return enabled[0]
                 refs = tuple(line.ref for line in found[:_MAX_NAMED])
-                raise StepTargetError(f"{len(found)} lines match {target}: {_name_lines(found)}", refs)
+                more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+                raise StepTargetError(f"{len(found)} lines match {target}: {', '.join(refs)}{more}", refs)
     raise StepTargetError(f"nothing on the page matches {target}")
 
 
@@ -374,8 +371,9 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
     named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
     refs = {line.ref for line in (*named, *found)}
     nodes = {node.ref: node for node in iter_subtree(outline.root) if node.ref in refs}
-    around = {id(node) for line in named for node in _chain(nodes[line.ref])}
-    depths = [sum(id(node) in around for node in _chain(nodes[line.ref])) for line in found]
+    chains = {ref: [node, *node.ancestors()] for ref, node in nodes.items()}
+    around = {id(node) for line in named for node in chains[line.ref]}
+    depths = [sum(id(node) in around for node in chains[line.ref]) for line in found]
     deepest = max(depths)
     nearest = {id(line): line for line, depth in zip(found, depths, strict=True) if depth == deepest > 0}
     if len(nearest) < 2:
@@ -386,14 +384,6 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
 
 def _pieces(outline: Outline) -> list[OutlineLine]:
     return [piece for line in outline.lines for piece in line.pieces or (line,)]
-
-
-def _chain(node: PageNode) -> list[PageNode]:
-    """Return a node and its ancestors."""
-    chain = [node]
-    while chain[-1].parent is not None:
-        chain.append(chain[-1].parent)
-    return chain
 
 
 def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None:
@@ -415,8 +405,3 @@ def _value_of(line: OutlineLine) -> str:
     if line.role not in FIELDS or not line.states.startswith(_VALUE):
         return ""
     return line.states[len(_VALUE) :].partition('"')[0]
-
-
-def _name_lines(lines: list[OutlineLine]) -> str:
-    named = ", ".join(line.ref for line in lines[:_MAX_NAMED])
-    return named + (f" and {len(lines) - _MAX_NAMED} more" if len(lines) > _MAX_NAMED else "")

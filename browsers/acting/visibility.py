@@ -46,10 +46,7 @@ class _Around:
 
 
 def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
-    """Set `is_visible` and `is_clipped` of nodes, for a window of this width and height.
-
-    The nodes are a document node and all its descendants in document order.
-    """
+    """Set `is_visible` and `is_clipped` of a document node and its descendants in document order."""
     stack: list[tuple[PageNode, _Around]] = [(nodes[0], _Around())]
     while stack:
         node, around = stack.pop()
@@ -84,19 +81,14 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     if style.visibility == "visible" and (is_on_page or is_flat):
         node.is_visible = True
     clip = around.clip
-    if clip is not None and not is_flat and _is_outside((left, top, width, height), clip):
-        node.is_clipped = True
+    if clip is not None and not is_flat:
+        is_beside = left >= clip[0] + clip[2] or left + width <= clip[0]
+        node.is_clipped = is_beside or top >= clip[1] + clip[3] or top + height <= clip[1]
     if clips and not is_root:
         clip = (left, top, width, height)
     if (opacity, clip, ground) == (around.opacity, around.clip, around.ground):
         return around
     return _Around(opacity, clip, ground)
-
-
-def _is_outside(box: Box, clip: Box) -> bool:
-    """Return True if a box has no part inside a clip."""
-    right, bottom = clip[0] + clip[2], clip[1] + clip[3]
-    return box[0] >= right or box[1] >= bottom or box[0] + box[2] <= clip[0] or box[1] + box[3] <= clip[1]
 
 
 def _hide_empty(nodes: list[PageNode]) -> None:
@@ -118,10 +110,7 @@ def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -
         return False
     if left > window[0] + _MAX_SCROLLABLE_PX:
         return False
-    parent = node.parent
-    while parent is not None and parent.style is None:
-        parent = parent.parent
-    style = parent.style if parent is not None else None
+    style = next((one.style for one in node.ancestors() if one.style is not None), None)
     if style is None:
         return True
     if style.visibility != "visible" or _float(style.font_size.removesuffix("px"), 16.0) < _MIN_FONT_PX:
@@ -195,10 +184,7 @@ def mark_regions(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int
     modal = _find_modal(nodes, facts, window)
     inside: set[int] = set()
     if modal is not None:
-        node: PageNode | None = modal
-        while node is not None:
-            inside.add(id(node))
-            node = node.parent
+        inside = {id(node) for node in (modal, *modal.ancestors())}
     for node in nodes:
         parent = node.parent
         if parent is not None:
@@ -238,10 +224,7 @@ def _find_modal(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int]
 
 
 def _is_part(node: PageNode, nodes: list[PageNode], sizes: dict[int, int]) -> bool:
-    """Return True if a box holds less than half of the nodes: it is not the page itself.
-
-    `sizes` keeps the number of nodes in each node, by `id()`, for the next calls.
-    """
+    """Return True if a box holds less than half of the nodes; `sizes` keeps their numbers by `id()` for next calls."""
     if not sizes:
         for one in reversed(nodes):
             sizes[id(one)] = 1 + sum(sizes.get(id(child), 0) for child in one.children)
