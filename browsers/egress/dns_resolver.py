@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import socket
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 from cachetools import TLRUCache
 
@@ -103,21 +103,19 @@ class CachingResolver:
             return await self._resolve_in_own_thread(host)
 
     async def _resolve_in_own_thread(self, host: str) -> tuple[str, ...]:
-        answer: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
-        # One thread each: pool threads are joined at exit, and getaddrinfo can hang for 30 s.
-        threading.Thread(target=self._resolve_in_thread, args=(host, answer), daemon=True).start()
-        return tuple(await answer)
+        answer: Future[Sequence[str]] = Future()
 
-    def _resolve_in_thread(self, host: str, answer: asyncio.Future[Sequence[str]]) -> None:
-        found: Sequence[str] = ()
-        problem: BaseException | None = None
-        try:
-            found = self._resolve_patiently(host)
-        except BaseException as error:  # the waiting caller gets every kind of error
-            problem = error
-        # The loop may be closed: then no caller waits any more.
-        with contextlib.suppress(RuntimeError):
-            answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
+        def resolve() -> None:
+            # A caller that gives up does not cancel it.
+            answer.set_running_or_notify_cancel()
+            try:
+                answer.set_result(self._resolve_patiently(host))
+            except BaseException as error:  # the waiting caller gets every kind of error
+                answer.set_exception(error)
+
+        # One thread each: pool threads are joined at exit, and getaddrinfo can hang for 30 s.
+        threading.Thread(target=resolve, daemon=True).start()
+        return tuple(await asyncio.wrap_future(answer))
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
         """Resolve the name. Repeat a lookup that failed within `_SOON_S`."""
@@ -134,25 +132,14 @@ class CachingResolver:
 
     def _store(self, host: str, done: asyncio.Task[tuple[str, ...]]) -> None:
         self._lookups.pop(host, None)
-        if done.cancelled():
-            return
-        error = done.exception()
-        if error is None:
-            self._cache[host] = done.result()
-        elif isinstance(error, OSError):
+        error = None if done.cancelled() else done.exception()
+        if isinstance(error, OSError):
             self._cache[host] = error
+        elif error is None and not done.cancelled():
+            self._cache[host] = done.result()
 
     def _expires_at(self, _: str, answer: tuple[str, ...] | OSError, now: float) -> float:
         return now + (FAILED_TTL_S if isinstance(answer, OSError) else self._ttl_s)
-
-
-def _deliver(answer: asyncio.Future[Sequence[str]], addresses: Sequence[str], problem: BaseException | None) -> None:
-    if answer.done():
-        return
-    if problem is None:
-        answer.set_result(addresses)
-    else:
-        answer.set_exception(problem)
 
 
 async def is_fake_dns_suspected(names: DnsResolver | None = None) -> bool:

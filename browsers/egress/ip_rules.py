@@ -129,7 +129,11 @@ def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | Non
             return find_refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)
     if any(address in network for network in allowed):
         return None
-    return _ipv4_refusal(address) if isinstance(address, IPv4Address) else _ipv6_refusal(address, allowed)
+    if isinstance(address, IPv6Address):
+        return _ipv6_refusal(address, allowed)
+    if any(int(address) & mask == network for mask, network in _DENIED_V4):
+        return FAKE_DNS_REASON if address in FAKE_DNS else "a special-purpose IPv4 address"
+    return None
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -144,13 +148,6 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
                 "Write networks such as 10.1.0.0/16 or fd00:1::/32, separated by commas."
             ) from None
     return tuple(networks)
-
-
-def _ipv4_refusal(address: IPv4Address) -> str | None:
-    value = int(address)
-    if any(value & mask == network for mask, network in _DENIED_V4):
-        return FAKE_DNS_REASON if address in FAKE_DNS else "a special-purpose IPv4 address"
-    return None
 
 
 def _ipv6_refusal(address: IPv6Address, allowed: Iterable[Network]) -> str | None:

@@ -112,13 +112,15 @@ class ProxyListener:
         """Stop all traffic until `resume`. Connections stay open, so that requests continue then."""
         self.is_paused = True
         for connection in self.connections:
-            connection.pause()
+            if connection.relay is not None:
+                connection.relay.pause()
 
     def resume(self) -> None:
         """Allow the traffic of the paused visit again, within its limits."""
         self.is_paused = False
         for connection in list(self.connections):
-            connection.resume()
+            if connection.relay is not None:
+                connection.relay.resume()
 
     def drop_connections(self) -> None:
         """Abort every connection, and every attempt to open one."""
@@ -133,11 +135,11 @@ class ProxyListener:
         self._listener.close()
         if self._timer is not None:
             self._timer.cancel()
-        closing = list(self.connections)
+        opening = [connection.opening for connection in self.connections if connection.opening is not None]
         self.drop_connections()
         self._on_close(self)
-        for connection in closing:
-            await connection.wait_closed()
+        if opening:
+            await asyncio.wait(opening)
 
     async def connect(self, host: str, port: int) -> OpenConnection:
         """Connect to host and port for the visit in progress.
@@ -158,7 +160,6 @@ class ProxyListener:
     def count_bytes(self, count: int, is_upload: bool) -> bool:
         """Count relayed bytes. Above the visit's limit, end all its traffic and return False."""
         traffic = self.traffic
-        traffic.last_byte_at = time.monotonic()
         if is_upload:
             traffic.up_bytes += count
         else:
@@ -216,7 +217,8 @@ class ProxyListener:
         for connection in list(self.connections):
             since = connection.idle_since
             if since is not None and since < oldest:
-                if connection.is_unanswered:
+                relay = connection.relay
+                if relay is not None and relay.up.has_moved and not relay.down.has_moved:
                     self.traffic.record(ConnectionFailure(FailureKind.IDLE, connection.host, connection.port))
                 connection.close()
         if self.connections:
@@ -240,50 +242,30 @@ class ProxiedConnection:
         self._is_greeted = False
         self._is_closed = False
         self._last_byte_at = time.monotonic()
-        self._relay: Relay | None = None
-        self._opening: asyncio.Task[None] | None = None
+        self.relay: Relay | None = None
+        self.opening: asyncio.Task[None] | None = None
         self._loop.add_reader(near.fileno(), self._receive)
 
     @property
     def idle_since(self) -> float | None:
         """Time of the last byte, or None while it is being opened, which has limits of its own, or paused."""
-        if self._relay is not None:
-            return None if self._relay.is_paused else self._relay.last_byte_at
-        return self._last_byte_at if self._opening is None else None
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Return True if bytes were sent to the site and none came back."""
-        return self._relay is not None and self._relay.up.has_moved and not self._relay.down.has_moved
-
-    def pause(self) -> None:
-        """Relay no bytes until `resume`."""
-        if self._relay is not None:
-            self._relay.pause()
-
-    def resume(self) -> None:
-        """Relay bytes again."""
-        if self._relay is not None:
-            self._relay.resume()
+        if self.relay is not None:
+            return None if self.relay.is_paused else self.relay.last_byte_at
+        return self._last_byte_at if self.opening is None else None
 
     def close(self) -> None:
         """Close both sockets now, in any state."""
         if self._is_closed:
             return
         self._is_closed = True
-        if self._opening is not None:
-            self._opening.cancel()
-        if self._relay is not None:
-            self._relay.close()
+        if self.opening is not None:
+            self.opening.cancel()
+        if self.relay is not None:
+            self.relay.close()
         else:
             self._loop.remove_reader(self._near.fileno())
             self._near.close()
         self._listener.forget(self)
-
-    async def wait_closed(self) -> None:
-        """Wait until no task of this connection runs any more."""
-        if self._opening is not None:
-            await asyncio.wait([self._opening])
 
     def _receive(self) -> None:
         """Receive the handshake and early data, and notice when the browser gives up."""
@@ -297,7 +279,7 @@ class ProxiedConnection:
             self.close()
             return
         self._received += data
-        if self._opening is not None:
+        if self.opening is not None:
             if len(self._received) > _MAX_EARLY_BYTES:
                 self._loop.remove_reader(self._near.fileno())
             return
@@ -320,8 +302,8 @@ class ProxiedConnection:
             return
         self.host, self.port, end = request
         self._received = self._received[end:]
-        self._opening = self._loop.create_task(self._open())
-        self._opening.add_done_callback(self._after_opening)
+        self.opening = self._loop.create_task(self._open())
+        self.opening.add_done_callback(self._after_opening)
 
     async def _open(self) -> None:
         # The log of the visit that requested it: another visit may have begun when the answer comes.
@@ -341,7 +323,7 @@ class ProxiedConnection:
             else:
                 await self._send_first_request(opened.sock, opened.first_request, traffic)
         finally:
-            if self._relay is None:
+            if self.relay is None:
                 opened.sock.close()
 
     def _after_opening(self, task: asyncio.Task[None]) -> None:
@@ -350,7 +332,7 @@ class ProxiedConnection:
             # Unexpected: report it and let nothing through.
             log.error("egress failed error=%s", type(error).__name__, exc_info=error)
             self._listener.traffic.record(ConnectionFailure(FailureKind.INTERNAL, self.host, self.port))
-        if self._relay is None:
+        if self.relay is None:
             if not self._is_closed and error is not None:
                 self._send(proxy_protocols.build_socks5_refusal(FailureKind.INTERNAL))
             self.close()
@@ -363,12 +345,12 @@ class ProxiedConnection:
 
     def _create_relay(self, far: socket.socket) -> Relay:
         listener = self._listener
-        self._relay = Relay(
+        self.relay = Relay(
             self._near, far, count_bytes=listener.count_bytes, buffer=listener.buffer, on_close=self.close
         )
         if listener.is_paused:
-            self._relay.pause()
-        return self._relay
+            self.relay.pause()
+        return self.relay
 
     async def _send_first_request(self, far: socket.socket, first: FirstRequestRewrite, traffic: TrafficLog) -> None:
         """Rewrite the first request for the upstream HTTP proxy, or open a tunnel for an upgrade request."""

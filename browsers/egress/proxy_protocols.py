@@ -165,7 +165,7 @@ def rewrite_request_head(head: bytes, authority: str, authorization: str | None)
             raise ValueError("a body without a length")
         if name == b"content-length":
             length = header[2].strip()
-            if body_bytes is not None or not re.fullmatch(rb"[0-9]{1,15}", length):
+            if body_bytes is not None or not (length.isdigit() and len(length) <= 15):
                 raise ValueError("not a length")
             body_bytes = int(length)
         if name != b"host" and name not in _HOP_BY_HOP:
@@ -183,7 +183,7 @@ def is_upgrade_request(head: bytes) -> bool:
 
 def is_proxy_auth_required(first_bytes: bytes) -> bool:
     """Return True if a response begins with status 407, which comes from the proxy and not from the site."""
-    return re.match(rb"HTTP/1\.[01] 407", first_bytes) is not None
+    return first_bytes.startswith((b"HTTP/1.0 407", b"HTTP/1.1 407"))
 
 
 async def http_connect(sock: socket.socket, authority: str, authorization: str | None) -> bytes:
@@ -245,9 +245,8 @@ def _encode_host(host: str) -> bytes:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        name = host.encode("ascii")
-        return bytes((3, len(name))) + name
-    return bytes((1 if address.version == 4 else 4,)) + address.packed
+        return bytes((NAME, len(host))) + host.encode("ascii")
+    return bytes((IPV4 if address.version == 4 else IPV6,)) + address.packed
 
 
 async def _receive_exactly(sock: socket.socket, count: int) -> bytes:

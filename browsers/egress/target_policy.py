@@ -149,11 +149,12 @@ class TargetPolicy:
         kind, detail = FailureKind.NAME_NOT_RESOLVED, "no address"
         try:
             answers = await self._resolver.lookup(name)
+        except TimeoutError:
+            answers, kind, detail = (), FailureKind.NAME_LOOKUP_TIMEOUT, ""
         except OSError as error:
             answers, detail = (), error.strerror or ""
-            timed_out = isinstance(error, TimeoutError)
-            if timed_out or (isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN):
-                kind, detail = FailureKind.NAME_LOOKUP_TIMEOUT, "" if timed_out else detail
+            if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+                kind = FailureKind.NAME_LOOKUP_TIMEOUT
         if not answers:
             raise ConnectionDeniedError(kind, host, port, detail)
         return [_parse_answer(answer, host, port) for answer in answers]

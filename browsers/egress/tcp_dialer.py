@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import socket
 import time
@@ -70,11 +71,9 @@ class NetworkCheckingConnector:
         return opened
 
     async def _is_caused_by_network(self, kind: FailureKind, host: str) -> bool:
-        if kind not in _MAYBE_NO_NETWORK:
-            return False
-        if kind is FailureKind.NAME_NOT_RESOLVED and not _may_exist(host):
-            return False
-        if self._has_private_networks and time.monotonic() - self._connected_at < _RECENT_S:
+        has_connected = self._has_private_networks and time.monotonic() - self._connected_at < _RECENT_S
+        is_missing = kind is FailureKind.NAME_NOT_RESOLVED and not _may_exist(host)
+        if kind not in _MAYBE_NO_NETWORK or is_missing or has_connected:
             return False
         async with self._lock:
             if self._checked_at == 0.0 or time.monotonic() - self._checked_at > CHECK_AGE_S:
@@ -83,21 +82,18 @@ class NetworkCheckingConnector:
         return self._is_down
 
     async def _resolves_any_name(self) -> bool:
-        lookups = {asyncio.create_task(self._resolves(name)) for name in WELL_KNOWN_HOSTS}
+        now = self._resolver.lookup_now
+        lookups = {asyncio.create_task(now(name, limit_s=_LOOKUP_LIMIT_S)) for name in WELL_KNOWN_HOSTS}
         try:
             for lookup in asyncio.as_completed(lookups):
-                if await lookup:
-                    return True
+                with contextlib.suppress(OSError):
+                    if await lookup:
+                        return True
             return False
         finally:
             for task in lookups:
                 task.cancel()
-
-    async def _resolves(self, name: str) -> bool:
-        try:
-            return len(await self._resolver.lookup_now(name, limit_s=_LOOKUP_LIMIT_S)) > 0
-        except OSError:
-            return False
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def _may_exist(host: str) -> bool:
@@ -111,12 +107,9 @@ def _may_exist(host: str) -> bool:
 def _has_route() -> bool:
     """Return True if the system has a route to the internet in one of the address families."""
     for family, address in _ROUTES:
-        try:
-            with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((address, 9))
-        except OSError:
-            continue
-        return True
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))
+            return True
     return False
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,8 +43,8 @@ _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*(?:%\w+)?")
 """First word of a line of a hosts file. Many lists have this format."""
 _NOWHERE = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
 """Addresses in hosts files of hosts that are refused. Other lines name the machine's own network."""
-_FOREIGN = re.compile(r"(?:address|server|local)=/")
-"""Rule of dnsmasq."""
+_FOREIGN = ("address=/", "server=/", "local=/")
+"""Starts of rules of dnsmasq."""
 _WORD = re.compile(r"[\w,;:=+\"'()\[\]]+")
 """Pattern that separates no parts of a URL. Few rules of a filter list are like this, but all lines of a word list."""
 _REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
@@ -71,7 +71,7 @@ class FilterLists:
         for path in paths:
             data = _read_list(path, left)
             left -= len(data)
-            found[path] = _select_rules(path, _decode(path, data))
+            found[path] = _select_rules(path, data)
             _raise_if_too_many(path, [rule for rules in found.values() for rule in rules])
         self._engine = _build_engine(found.values())
         if refused := _refused_probes(self._engine):
@@ -85,7 +85,7 @@ class FilterLists:
 
     def _refuses(self, host: str, page_host: str) -> bool:
         """Return True if a list refuses scripts of a host on pages of another."""
-        return not _is_challenge(host) and _matches(self._engine, host, page_host)
+        return CHALLENGES.isdisjoint(_list_domains(host)) and _matches(self._engine, host, page_host)
 
 
 def _read_list(path: Path, limit_bytes: int) -> bytes:
@@ -101,16 +101,13 @@ def _read_list(path: Path, limit_bytes: int) -> bytes:
     return data
 
 
-def _decode(path: Path, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FilterListError(f"{path} is not a filter list: it is not text in UTF-8.") from None
-
-
-def _select_rules(path: Path, text: str) -> list[str]:
+def _select_rules(path: Path, data: bytes) -> list[str]:
     """Return the rules for requests, without regular expressions and patterns of many wildcards."""
     rules, unknown, lines = [], 0, 0
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FilterListError(f"{path} is not a filter list: it is not text in UTF-8.") from None
     for line in text.splitlines():
         rule = line.strip()
         if _COMMENT.match(rule):
@@ -122,7 +119,7 @@ def _select_rules(path: Path, text: str) -> list[str]:
                 rules += [f"||{host}^" for host in words[1:] if "." in host and host not in _NOWHERE]
         elif _COSMETIC.search(rule[:_MAX_LINE_CHARS]):
             continue
-        elif len(rule) > _MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or _FOREIGN.match(rule):
+        elif len(rule) > _MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or rule.startswith(_FOREIGN):
             unknown += 1
         elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= _MAX_WILDCARDS:
             unknown += _WORD.fullmatch(rule) is not None
@@ -139,10 +136,8 @@ def _select_rules(path: Path, text: str) -> list[str]:
 
 def _raise_if_too_many(path: Path, rules: Sequence[str]) -> None:
     with_wildcards = sum("*" in rule.partition("$")[0].strip("*") for rule in rules)
-    for count, limit, what in (
-        (len(rules), MAX_RULES, "rules"),
-        (with_wildcards, MAX_WILDCARD_RULES, "wildcard rules"),
-    ):
+    counts = ((len(rules), MAX_RULES, "rules"), (with_wildcards, MAX_WILDCARD_RULES, "wildcard rules"))
+    for count, limit, what in counts:
         if count > limit:
             raise FilterListError(
                 f"{path} has too many {what}: all lists together may have {limit:,}. Use fewer or smaller lists."
@@ -170,12 +165,11 @@ def _matches(engine: adblock.Engine, host: str, page_host: str) -> bool:
     return bool(engine.check_network_urls(f"https://{host}/", f"https://{page_host}/", "script").matched)
 
 
-def _is_challenge(host: str) -> bool:
+def _list_domains(host: str) -> Iterator[str]:
+    """Yield a host and the domains above it."""
     while host:
-        if host in CHALLENGES:
-            return True
+        yield host
         host = host.partition(".")[2]
-    return False
 
 
 _TRACKERS = frozenset({"ad", "analytics", "tag-manager"})
@@ -201,12 +195,8 @@ def _load_entities() -> Mapping[str, tuple[int, str]]:
 
 def _find_entity(host: str) -> tuple[int, str] | None:
     """Return number and category, such as `ad`, of the entity that owns a host, or None if it is not in the file."""
-    entities, name = _load_entities(), normalize_host(host)
-    while name:
-        if (entity := entities.get(name)) is not None:
-            return entity
-        name = name.partition(".")[2]
-    return None
+    entities = _load_entities()
+    return next((entities[name] for name in _list_domains(normalize_host(host)) if name in entities), None)
 
 
 class ThirdPartyFilter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import time
 from dataclasses import dataclass, field
 
 from browsers.egress.ip_rules import normalize_host
@@ -73,13 +72,7 @@ class TrafficLog:
     """True if the limit was exceeded."""
     refused_hosts: set[str] = field(default_factory=set)
     """Hosts of third parties that were refused."""
-    last_byte_at: float = field(default_factory=time.monotonic)
     _failures: dict[tuple[str, int], ConnectionFailure] = field(default_factory=dict)
-
-    @property
-    def idle_s(self) -> float:
-        """Seconds since the last byte in either direction, or since the visit began."""
-        return time.monotonic() - self.last_byte_at
 
     @property
     def failures(self) -> tuple[ConnectionFailure, ...]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import enum
 import ipaddress
 import socket
 import time
 import urllib.parse
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from browsers.egress import ip_rules, proxy_protocols
@@ -104,10 +102,17 @@ class UpstreamConnector:
             if self.proxy.scheme is Scheme.HTTP and port == _HTTP_PORT and not self.local_dns:
                 request = FirstRequestRewrite(ip_rules.bracket_host(destination), self.proxy.authorization)
                 return OpenConnection(sock, first_request=request)
-            async with _convert_errors(host, port):
+            async with asyncio.timeout(_HANDSHAKE_LIMIT_S):
                 return OpenConnection(sock, await self._handshake(sock, destination, target_port))
-        except BaseException:
+        except BaseException as error:
             sock.close()
+            if isinstance(error, proxy_protocols.HandshakeRejectedError):
+                raise ConnectionDeniedError(error.kind, host, port, error.detail) from None
+            if isinstance(error, TimeoutError):
+                detail = "the upstream proxy did not answer"
+                raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port, detail) from None
+            if isinstance(error, OSError):
+                raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it closed the connection") from None
             raise
 
     async def _handshake(self, sock: socket.socket, destination: str, port: int) -> bytes:
@@ -162,22 +167,6 @@ class UpstreamConnector:
         else:
             found = [ipaddress.ip_address(text) for text in await self.resolver.lookup(name)]
         return [Target(address, str(address), self.proxy.port, may_be_own=True) for address in found]
-
-
-@contextlib.asynccontextmanager
-async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
-    """Convert errors of the proxy handshake into ConnectionDeniedError for the requested site."""
-    try:
-        async with asyncio.timeout(_HANDSHAKE_LIMIT_S):
-            yield
-    except TimeoutError:
-        raise ConnectionDeniedError(
-            FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy did not answer"
-        ) from None
-    except proxy_protocols.HandshakeRejectedError as error:
-        raise ConnectionDeniedError(error.kind, host, port, error.detail) from None
-    except OSError:
-        raise ConnectionDeniedError(FailureKind.PROXY_FAILED, host, port, "it closed the connection") from None
 
 
 def _proxy_error(problem: str) -> ValueError:

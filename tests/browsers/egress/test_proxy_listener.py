@@ -145,8 +145,8 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: Open
         (passage,) = listener.connections
         await listener.close()
         assert await conversation.hear_all() == b""
-        assert passage._opening is not None
-        assert passage._opening.done()
+        assert passage.opening is not None
+        assert passage.opening.done()
     names.speak.set()
 
 

@@ -139,7 +139,6 @@ async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
     failure = listener.traffic.failure_for(SITE, 80)
     assert failure is not None
     assert failure.kind is FailureKind.IDLE
-    assert listener.traffic.idle_s > 0
 
 
 def lose_patience(listener: ProxyListener, idle_s: float) -> None:
