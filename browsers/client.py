@@ -302,8 +302,6 @@ class VisitSlot:
 
 
 class _CookieProfiles:
-    """Store cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
-
     def __init__(self) -> None:
         self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
 

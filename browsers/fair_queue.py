@@ -171,7 +171,6 @@ class FairQueue:
             turn.granted.set_result(None)
 
     def _next_turn(self) -> Turn | None:
-        """Return the next turn with a free slot for its key."""
         if self.in_use >= self.size:
             return None
         for lane in self._lanes.values():

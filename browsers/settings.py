@@ -49,8 +49,7 @@ class BrowserSettings:
     peeks_per_browser: int = 5000
     """Maximum of renders, and of peeks, after which a browser is replaced."""
     peeks_per_tab: int = 1_000
-    """A peek leaves nothing in its tab. It costs 0.12 MB where Chromium creates a frame for each (decision
-    006)."""
+    """A peek leaves nothing in its tab. It costs 0.12 MB where Chromium creates a frame for each (decision 006)."""
     browser_age_s: float = 1800.0
     """Seconds after which a browser is replaced."""
     browser_memory_bytes: int = 1_200_000_000

@@ -198,7 +198,6 @@ class ActingPage:
         await self.wait_until_idle(min(_OPEN_IDLE_LIMIT_S, limit_s))
 
     def _allow_page_host(self, url: str) -> None:
-        """Refuse trackers from now on, except those of the hosts of the session's pages."""
         self._page_hosts.pop(host := urlsplit(url).hostname or "", None)
         self._page_hosts[host] = None
         self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, tuple(self._page_hosts))
@@ -281,7 +280,6 @@ class ActingPage:
                     await field.call("showAgain")
 
     def _on_frame(self, session: Session) -> None:
-        """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
         session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
         self.dialogs.watch(session)

@@ -177,7 +177,6 @@ def _attach(owner: PageNode, document: PageNode) -> None:
 
 
 def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
-    """Return the document nodes of a process; the documents of inner frames are children of their frame elements."""
     strings = snapshot.raw["strings"]
     parsed = [_parse_document(document, strings, snapshot.prefix) for document in snapshot.raw["documents"]]
     for document, nodes in zip(snapshot.raw["documents"], parsed, strict=True):

@@ -259,7 +259,6 @@ class PageElement:
         return True
 
     async def _find_object(self, function: str) -> tuple[str, int] | None:
-        """Return object id and node id of an element that a function returns, or None."""
         self._process.has_objects = True
         session, element = self._process.session, await self._resolve()
         found = await session.send(
@@ -296,10 +295,7 @@ class PageElement:
         return self._object_id
 
     async def _find_cover(self, point: tuple[float, float]) -> str:
-        """Return a description of the element that covers this one at a point of the window, or an empty text.
-
-        The parent processes of a frame are checked first. Raises ElementGoneError if the element no longer exists.
-        """
+        """Return what covers the element at a point, or an empty text; parent processes are checked first."""
         process = self._process
         chain = [(process, self._node_id, self._frame_id)]
         while process.parent is not None:

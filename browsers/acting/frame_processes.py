@@ -198,7 +198,6 @@ class FrameProcesses:
         )
 
     def _prepare_worker(self, session: Session) -> None:
-        """Prepare a worker, and the workers that it starts, and let it run."""
         session.on("Target.attachedToTarget", lambda event: self._prepare_worker(session.child(event["sessionId"])))
         self._attach_below(session)
         self._on_worker(session)

@@ -95,7 +95,6 @@ def asks_to_sign_in(root: PageNode) -> bool:
 
 
 async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
-    """Return the local storage of the document in a tab by origin, or an empty dict if it cannot be read."""
     answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
     value = answer.get("result", {}).get("value")
     if not isinstance(value, str):
@@ -105,7 +104,6 @@ async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
 
 
 async def _read_cookies(tab: Tab) -> list[Event]:
-    """Return the cookies of the browser context of a tab, with the fields of `COOKIE_FIELDS`."""
     async with asyncio.timeout(_LIMIT_S):
         found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
     return [{name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in found["cookies"]]

@@ -160,8 +160,6 @@ def build_outline(
 
 
 class _LineWriter:
-    """Write the lines of one page in document order."""
-
     def __init__(
         self, nodes: list[PageNode], window: tuple[int, int], secrets: frozenset[str], facts: PageFacts
     ) -> None:
@@ -322,7 +320,6 @@ def _is_list(node: PageNode) -> bool:
 
 
 def _shares_line(last: OutlineLine, line: OutlineLine) -> bool:
-    """Return True if a text stands in the line before it: those of one row of a table, or short ones."""
     if last.is_behind != line.is_behind:
         return False
     if last.cell and line.cell:
@@ -337,7 +334,6 @@ def cell_mark(one: OutlineLine, other: OutlineLine) -> str:
 
 
 def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
-    """Join adjacent texts to lines, and drop empty landmarks."""
     merged: list[OutlineLine] = []
     for line in lines:
         last = merged[-1] if merged else None

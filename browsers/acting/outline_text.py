@@ -112,10 +112,7 @@ def _describe_removed(removed: list[str]) -> list[str]:
 
 
 def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
-    """Return a line with the lines of both outlines whose order differs, in their new order.
-
-    The order is that of the document. If nothing else changed, it is that on the screen: styles can change it too.
-    """
+    """Return a line with the lines whose order in the document differs; on the screen, if nothing else changed."""
     orders = [[key for key in one if key in other] for one, other in ((old, new), (new, old))]
     if is_rest_equal and orders[0] == orders[1]:
         orders = [

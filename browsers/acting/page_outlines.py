@@ -185,8 +185,6 @@ def serialize_page(page: ActingPage) -> Snapshot:
 
 
 class _PageWriter:
-    """Write the HTML of one page and find its frames."""
-
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
         self._secrets = outline.secrets

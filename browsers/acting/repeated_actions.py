@@ -162,7 +162,6 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
 
 
 def _named(options: list[OutlineLine], text: str) -> OutlineLine | None:
-    """Return the option with a name, which may differ in case, or None."""
     alike = [one for one in options if one.name.lower() == text.lower()]
     return next((one for one in alike if one.name == text), alike[0] if alike else None)
 

@@ -36,8 +36,6 @@ class ActingMode(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _PausedRequest:
-    """A paused request that waits for the person's answer."""
-
     session: Session
     id: str
     method: str
@@ -161,7 +159,6 @@ class RequestGuard:
                 self._finish(paused, is_allowed=self._answers[site])
 
     def _finish(self, paused: _PausedRequest, *, is_allowed: bool) -> None:
-        """Send or refuse a write by the person's answer."""
         if not is_allowed:
             self._refuse_write(paused.method, paused.url)
         self._send(paused, is_allowed=is_allowed)

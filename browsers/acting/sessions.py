@@ -243,11 +243,7 @@ class ActingSessions:
 
     @asynccontextmanager
     async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
-        """Lock and resume a session for the block; end the session if the block fails.
-
-        Raises BusyError if another call used it for `TURN_WAIT_S`, and UnknownSessionError if another call ended it
-        meanwhile.
-        """
+        """Lock and resume a session for the block; end it if the block fails. Raises BusyError, UnknownSessionError."""
         try:
             async with asyncio.timeout(TURN_WAIT_S):
                 await session.lock.acquire()
@@ -286,12 +282,7 @@ class ActingSessions:
         return session
 
     async def _make_room(self, principal: str) -> None:
-        """End the caller's least recently used idle session if there are too many, never those of other callers.
-
-        Sessions that are opened now count too, with the one for which there must be room.
-
-        Raises BusyError if all sessions of the caller are in use.
-        """
+        """End the caller's least recently used idle session if there are too many, those now opened included."""
         own = [session for session in self._sessions.values() if session.principal == principal]
         total = len(self._sessions) + self._opening.total()
         if len(own) + self._opening[principal] <= MAX_PER_PRINCIPAL and total <= _MAX_SESSIONS:
@@ -347,7 +338,6 @@ def _unknown_session() -> errors.UnknownSessionError:
 
 
 def _check_host(login: Login | None, host: str, url: str) -> None:
-    """Raise RefusedError if a session with a login would open another host."""
     if login is not None and not covers_host(login.hosts, host):
         raise errors.RefusedError(
             f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}.",
@@ -370,7 +360,6 @@ def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
 
 
 def _redact(outcome: StepOutcome, redact: Callable[[str], str]) -> StepOutcome:
-    """Return an outcome without secrets, which a dialog or a page may show."""
     page = outcome.page
     return replace(
         outcome,

@@ -93,7 +93,6 @@ class StepActions:
             await page.wait_until_idle()
 
     async def _move(self, step: Step) -> None:
-        """Do a step that acts on no element by itself."""
         page, left_s = self._page, self._deadline_at - time.monotonic()
         if step.verb == "open":
             await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
@@ -235,7 +234,6 @@ class StepActions:
         return True
 
     async def _locate(self, target: StepTarget) -> tuple[PageElement, OutlineLine]:
-        """Wait until a target is on the page; return its element and line."""
         page = self._page
         if target.ref:
             line = page.outlines.find_line(target.ref)

@@ -361,10 +361,7 @@ def _unify(found: list[OutlineLine], outline: Outline) -> list[OutlineLine]:
 
 
 def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[OutlineLine]:
-    """Return the lines that share the smallest part of the page with a line that has these words.
-
-    If all share one part, as in a flat list, it is the first line after those words.
-    """
+    """Return the lines that share the smallest part of the page with these words; of a list the first after them."""
     pieces = _pieces(outline)
     # By identity: a comparison of all fields for each pair would be slow on a page with many such lines.
     known = {id(line) for line in found}
@@ -401,7 +398,6 @@ def _with_role(lines: list[OutlineLine], role: str) -> list[OutlineLine]:
 
 
 def _value_of(line: OutlineLine) -> str:
-    """Return the value of a field as its line shows it, or an empty text."""
     if line.role not in FIELDS or not line.states.startswith(_VALUE):
         return ""
     return line.states[len(_VALUE) :].partition('"')[0]

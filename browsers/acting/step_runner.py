@@ -110,7 +110,6 @@ class StepRunner:
         return StepOutcome(source, page.take_notices(), content, heading, message, files)
 
     async def _look(self, words: str) -> str:
-        """Return the outline of the page, or its lines with these words."""
         page = self._page
         await page.refuse_banners()
         self._last_outline = await page.outlines.take()
@@ -118,7 +117,6 @@ class StepRunner:
         return write_outline(self._last_outline, words=words)
 
     async def _look_again(self) -> tuple[str, str, StepError | None]:
-        """Return content, heading and refusal of a step that changed nothing so far."""
         page, content, heading = self._page, _NOTHING_CHANGED, ""
         error: StepError | None = None
         if self._actions.is_blocked:
@@ -135,7 +133,6 @@ class StepRunner:
         return content, heading, error
 
     async def _capture(self, step: Step) -> Snapshot | None:
-        """Return the pictures or the content of the page for a step that asks for them; raise a refusal of others."""
         page = self._page
         if step.picture is not None:
             pictures = await page.take_pictures(step.picture)
@@ -149,7 +146,6 @@ class StepRunner:
         return serialize_page(page)
 
     def _find_refusal(self) -> StepError | None:
-        """Return an error that names a refused request of this step, or None."""
         guard = self._page.guard
         if guard.refused_writes and self._mode is ActingMode.ACT:
             return StepError(f"refused: the person did not allow it to send {guard.refused_writes[0]}")
@@ -166,7 +162,6 @@ class StepRunner:
         return None
 
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
-        """Return the changed lines, or the whole outline and its heading if most lines changed."""
         page, before = self._page, self._last_outline
         had_new_document = page.has_new_document
         try:

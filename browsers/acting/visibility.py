@@ -65,7 +65,6 @@ def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
 
 
 def _enter(node: PageNode, around: _Around) -> _Around | None:
-    """Mark an element with a box; return the styles for its children, or None if all of them are hidden."""
     style, box = node.style, node.box
     assert style is not None
     left, top, width, height = box or (0.0, 0.0, 0.0, 0.0)
@@ -103,7 +102,6 @@ def _hide_empty(nodes: list[PageNode]) -> None:
 
 
 def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:
-    """Return True if a text has a size, is inside the page and contrasts with its background."""
     assert node.box is not None
     left, top, width, height = node.box
     if width < 1 or height < 1 or left + width <= 0 or top + height <= 0:

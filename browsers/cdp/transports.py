@@ -117,8 +117,6 @@ class PipeHandshake:
 
 
 class _Reader(asyncio.Protocol):
-    """Split the bytes of a pipe into messages, which end with NUL."""
-
     def __init__(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_message = on_message
         self._on_end = on_end

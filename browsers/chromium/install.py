@@ -44,7 +44,6 @@ class HostPlatform:
         return self.has("apt-get") and ("ubuntu" not in names or _UBUNTU_WITH_A_CHROMIUM in names)
 
     def _read_distributions(self) -> list[str]:
-        """Return ID and ID_LIKE of /etc/os-release, such as debian, or an empty list."""
         try:
             lines = (self.machine.root / "etc" / "os-release").read_text(encoding="utf-8").splitlines()
         except OSError:

@@ -59,7 +59,6 @@ class ProfileDir:
 
 
 def _find_parent() -> Path:
-    """Return the folder of temporary files, or /tmp if its socket paths would be too long."""
     usual = Path(tempfile.gettempdir())
     if len(os.fsencode(usual)) > _MAX_PARENT_BYTES and os.access(_SHORT_PARENT, os.W_OK | os.X_OK):
         return _SHORT_PARENT
@@ -156,7 +155,6 @@ class PlaywrightDriver:
 
 
 async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
-    """Wait for a starting driver. If the caller is canceled, stop the driver."""
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -195,11 +193,7 @@ async def _start_lock() -> AsyncIterator[None]:
 
 @contextlib.contextmanager
 def _environment(folder: Path) -> Iterator[None]:
-    """Set TMPDIR for the driver, which inherits it and creates browser profiles there.
-
-    Profiles of killed browsers remain, so they must be in a folder that can be removed. HOME is set if missing,
-    because the driver does not start without one.
-    """
+    """Set TMPDIR for the driver, which creates browser profiles there, and HOME, without which it does not start."""
     tempfile.gettempdir()  # Python caches its own value before the change
     has_home = os.path.isabs(os.path.expanduser("~"))
     changes = {"TMPDIR": str(folder)} | ({} if has_home else {"HOME": str(folder)})

@@ -172,10 +172,7 @@ class RendererGuard:
             time.sleep(_FAST_POLL_S if self._check() > self._limit_bytes // 2 else _POLL_S)
 
     def _check(self) -> int:
-        """End the renderers above the limit, and return the bytes of the largest that remains.
-
-        A renderer above half its limit also ends if it would exceed the limit by the same growth until the next check.
-        """
+        """End renderers that are, or by their growth soon would be, above the limit; return the bytes of the largest."""
         now, largest = time.monotonic(), 0
         if now - self._listed_at >= _SHARED_POLL_S:
             self._listed_at = now
@@ -217,7 +214,6 @@ class RendererGuard:
         return list(self._renderers.keys() - self._killed)
 
     def _find_busiest(self) -> int | None:
-        """Return the renderer that used the most CPU time lately."""
         used = {pid: _cpu_ticks(pid) - self._ticks_before.get(pid, 0) for pid in self._list_renderers()}
         return max(used, key=lambda pid: used[pid], default=None)
 

@@ -118,7 +118,6 @@ class CachingResolver:
         return tuple(await asyncio.wrap_future(answer))
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
-        """Resolve the name. Repeat a lookup that failed within `_SOON_S`."""
         pauses = {socket.EAI_AGAIN: iter(_RETRY_PAUSES_S), socket.EAI_NONAME: iter(MISSING_PAUSES_S)}
         while True:
             began = time.monotonic()

@@ -25,8 +25,6 @@ BUFFER_BYTES = 1024 * 1024
 
 
 class _Pump:
-    """One direction of a relay: copies bytes from the source to the sink."""
-
     def __init__(
         self, relay: Relay, source: socket.socket, sink: socket.socket, buffer: memoryview, *, is_upload: bool
     ) -> None:
@@ -105,7 +103,6 @@ class _Pump:
             self._send(self._buffer[:count])
 
     def _count(self, count: int) -> bool:
-        """Count bytes and return True if they may pass."""
         self.has_moved = True
         self._relay.last_byte_at = time.monotonic()
         if not self._relay.count_bytes(count, self._is_upload):

@@ -105,7 +105,6 @@ def _may_exist(host: str) -> bool:
 
 
 def _has_route() -> bool:
-    """Return True if the system has a route to the internet in one of the address families."""
     for family, address in _ROUTES:
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((address, 9))
@@ -237,11 +236,7 @@ class _OwnAddressError(Exception):
 
 
 def _can_bind(address: str) -> bool:
-    """Return True if the address belongs to this machine. Takes 5 us.
-
-    A comparison of both ends of a connection is not enough: to a second address of an interface, Linux connects from
-    the first.
-    """
+    """Return True if the address belongs to this machine, which may connect to it from another one. Takes 5 us."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -84,7 +84,6 @@ class FilterLists:
         self.refuses = functools.lru_cache(_CACHED_HOSTS)(self._refuses)
 
     def _refuses(self, host: str, page_host: str) -> bool:
-        """Return True if a list refuses scripts of a host on pages of another."""
         return CHALLENGES.isdisjoint(_list_domains(host)) and _matches(self._engine, host, page_host)
 
 
@@ -166,7 +165,6 @@ def _matches(engine: adblock.Engine, host: str, page_host: str) -> bool:
 
 
 def _list_domains(host: str) -> Iterator[str]:
-    """Yield a host and the domains above it."""
     while host:
         yield host
         host = host.partition(".")[2]
@@ -183,7 +181,6 @@ _REFUSED_CATEGORIES: Mapping[ThirdParties, frozenset[str]] = {
 
 @functools.cache
 def _load_entities() -> Mapping[str, tuple[int, str]]:
-    """Return the number of the entity and its category by host."""
     text = resources.files("browsers.egress").joinpath("third_parties.txt").read_text(encoding="utf-8")
     entities = {}
     for number, line in enumerate(text.splitlines()):

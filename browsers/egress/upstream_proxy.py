@@ -123,7 +123,6 @@ class UpstreamConnector:
         return b""
 
     async def _destination(self, host: str, port: int) -> tuple[str, int]:
-        """Return host and port to request from the proxy."""
         if self.local_dns:
             targets = await self.policy.find_targets(host, port)
             # Every proxy can reach IPv4, but not every proxy has IPv6.
@@ -141,7 +140,6 @@ class UpstreamConnector:
         return name, port
 
     async def _is_known_public(self, host: str, port: int) -> bool:
-        """Return True if the local resolver knows the name and all its addresses are public."""
         now = time.monotonic()
         if self.proxy.scheme is Scheme.SOCKS5H or now < self._cooldown_until:
             return False

@@ -185,7 +185,6 @@ def _decode_utf8(body: bytes) -> str | None:
 
 
 def _detect_in_ascii(body: bytes, header: str | None) -> str | None:
-    """Return the encoding of bytes that are all ASCII but stand for other characters."""
     if b"\0" in body:
         return _detect_utf16(body)
     if b"\x1b" in body:
@@ -196,7 +195,6 @@ def _detect_in_ascii(body: bytes, header: str | None) -> str | None:
 
 
 def _detect_in_short_utf8(body: bytes, text: str, header: str | None) -> str | None:
-    """Return the declared encoding of valid UTF-8 that is too short to be certain."""
     if b"\0" in body and (wide := _detect_utf16(body)):
         return wide
     if len(body) - len(text) >= _CERTAIN_BYTES:
@@ -206,7 +204,6 @@ def _detect_in_short_utf8(body: bytes, text: str, header: str | None) -> str | N
 
 
 def _choose_legacy(body: bytes, declared: str | None) -> str:
-    """Return the encoding of bytes that are not valid UTF-8."""
     if b"\0" in body and (wide := _detect_utf16(body)):
         return wide
     if _is_mostly_utf8(body):
@@ -253,7 +250,6 @@ def _read_header_charset(content_type: str) -> str | None:
 
 
 def _read_markup_charset(body: bytes) -> str | None:
-    """Return the encoding declared in the head of a page or in an XML declaration."""
     head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
     end = _HEAD_END.search(head)
     head = head[: max(end.start() if end else 0, _PRESCAN_BYTES)]

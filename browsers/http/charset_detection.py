@@ -37,7 +37,6 @@ class _Alphabet(NamedTuple):
 
 @functools.cache
 def _alphabet(letters: str) -> _Alphabet:
-    """Create an alphabet from its lower-case letters, the most frequent first."""
     last = max(len(letters) - 1, 1)
     ranks = [1 - (1 - _RAREST) * rank / last for rank in range(len(letters))]
     frequencies = [math.exp(-_DECAY * rank / len(letters)) for rank in range(len(letters))]
@@ -191,10 +190,7 @@ def _text_of(body: bytes) -> bytes:
 
 
 def _wide_score(sample: _Sample, codec: str) -> float:
-    """Return the share of frequent characters among all non-ASCII ones.
-
-    The share is relative to `_FREQUENT` and at most 1; it is 0 if too much is undecodable.
-    """
+    """Return the share of frequent characters, relative to `_FREQUENT` and at most 1; 0 if too much is undecodable."""
     counts = Counter(sample.text[:_WIDE_SAMPLE_BYTES].decode(codec, "replace"))
     total = sum(count for char, count in counts.items() if char > "\x7f")
     if not total or counts["\ufffd"] > _MAX_UNDECODABLE_SHARE * total:
@@ -215,7 +211,6 @@ def _high_half(codec: str) -> str:
 
 
 def _likeness(sample: _Sample, letters: str, alphabet: _Alphabet) -> float:
-    """Return how similar the bytes, decoded to these letters, are to text in a language."""
     total = quotes = beside = alone = 0
     value = known = 0.0
     for byte, count in sample.high.items():

@@ -323,7 +323,6 @@ def _grease(major: int) -> Brand:
 
 
 def _platform_version(host: BrowserHost) -> str:
-    """Return the macOS version as three numbers, or an empty text on Linux, as Chromium does."""
     if host.system != "Darwin":
         return ""
     numbers = [*host.os_version.split("."), "0", "0", "0"]

@@ -51,8 +51,6 @@ class CapturedDom:
 
 @dataclass(frozen=True, slots=True)
 class _ChildFrame:
-    """A child frame and the session that controls it."""
-
     session: Session
     parent_id: str
     node: Event
@@ -107,7 +105,6 @@ async def _capture_frames(
 async def _capture_frame(
     owner: Session, child: _ChildFrame, others: dict[str, Session], depth: int
 ) -> tuple[Frame, ...]:
-    """Capture one frame and its child frames; nothing if it is invisible or does not answer."""
     try:
         async with asyncio.timeout(_FRAME_LIMIT_S):
             if not await _mark_if_visible(owner, child):
@@ -148,7 +145,6 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
 
 
 async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
-    """Return a marked document as HTML. Closed shadow roots are marked in a second step."""
     outer = await session.send("DOM.getOuterHTML", objectId=object_id, includeShadowDOM=True, limit_s=limit_s)
     if _CLOSED in outer["outerHTML"]:
         with contextlib.suppress(CommandFailedError, TimeoutError):
@@ -196,5 +192,4 @@ def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
 
 
 def _frame_url(frame: Event) -> str:
-    """Return the URL of the frame, also if Chromium shows an error page."""
     return strip_credentials(str(frame.get(_FAILED) or frame["url"]) + str(frame.get("urlFragment", "")))

@@ -76,8 +76,6 @@ async def refuse_consent(
 
 
 class _BannerFrame:
-    """One frame of a page, with the script for banners in its isolated world."""
-
     def __init__(self, session: Session, frame_id: str, parent: _BannerFrame | None = None, owner_id: int = 0) -> None:
         """Use the session of the frame's process. `owner_id` is the node of the frame element in the parent."""
         self.session = session
@@ -209,7 +207,6 @@ def _log_exception(expression: str, answer: Event) -> bool:
 
 
 async def _iter_frames(main: _BannerFrame, tree: Event, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:
-    """Yield the main frame and the visible frames below it, at most `_MAX_FRAMES`."""
     yield main
     known = {tree["frame"]["id"]}
     inner = [(main, node["frame"]["id"], node, 1) for node in tree.get("childFrames", [])]
@@ -265,7 +262,6 @@ async def _press_buttons(session: Session, frame: _BannerFrame) -> AsyncIterator
 
 
 async def _press_until_gone(session: Session, frame: _BannerFrame, plan: dict[str, Any]) -> bool:
-    """Press a button, and again if it has moved meanwhile; return True if the banner has gone."""
     for _ in range(_MAX_PRESSES):
         await _press(session, frame, plan)
         try:

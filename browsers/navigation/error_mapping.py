@@ -162,8 +162,6 @@ def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) 
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """Host and port of a URL."""
-
     host: str
     port: int
 

@@ -161,7 +161,6 @@ def _fits(sample: DomSample) -> bool:
 
 
 async def _reaction_s(session: Session) -> float:
-    """Return the seconds to wait for reactions to scrolling, in real time."""
     try:
         for target in ("window", "document"):
             found = await session.send("Runtime.evaluate", expression=target, limit_s=FRAMES_LIMIT_S)

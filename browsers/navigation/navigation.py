@@ -190,7 +190,6 @@ class Navigation:
             raise errors.BrowserGoneError("The browser did not empty its cache.", url=self._request.url) from error
 
     def _send_custom_request(self, event: Event) -> None:
-        """Continue the paused request with the form and the extra headers."""
         headers = dict(event["request"]["headers"]) | dict(self._request.headers)
         command: Event = {"requestId": event["requestId"]}
         # A later navigation of the page itself uses its own method.

@@ -167,7 +167,6 @@ class NetworkActivity:
         self._live_paths[path] += 1
 
     def _discard(self, request_id: str) -> bool:
-        """Stop counting a request and return True if it was counted."""
         request = self._live.pop(request_id, None)
         if request is None:
             return False

@@ -298,7 +298,6 @@ class ReadinessWaiter:
         return has_requested or (after is not None and after.contents != before.contents)
 
     async def _sample_after(self, milliseconds: int) -> DomSample | None:
-        """Take a sample after the timers of the page that are due by then, on a busy machine too."""
         expression = _AFTER_TIMERS % (self._sample_script, milliseconds)
         self._own_timers += 1
         limit_s = milliseconds / 1000 + self._answer_limit_s()
@@ -308,7 +307,6 @@ class ReadinessWaiter:
             return None
 
     async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
-        """Return True if timers of the next `seconds` bring neither content nor requests."""
         requests = self.network.requests
         await self.time.skip(seconds, _FORWARD_LIMIT_S)
         after = await self.sample()

@@ -40,8 +40,6 @@ _SCRIPT_LIMIT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class _Clip:
-    """Part of a page in CSS pixels."""
-
     x: float
     y: float
     width: float
@@ -111,7 +109,6 @@ async def _take_element(session: Session, readiness: ReadinessWaiter, request: S
 
 
 def _clip_to_window(box: dict[str, float], window: dict[str, float]) -> _Clip:
-    """Return the part of a box that is in the window."""
     left, top = max(box["x"], window["left"]), max(box["y"], window["top"])
     right = min(box["x"] + box["width"], window["left"] + WINDOW_WIDTH)
     return _Clip(left, top, right - left, min(box["y"] + box["height"], window["top"] + WINDOW_HEIGHT) - top)

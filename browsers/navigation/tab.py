@@ -75,10 +75,7 @@ class CachedUrls:
 
 
 def _key(url: str) -> str:
-    """Return a key that is equal for all normalized spellings of a URL.
-
-    Chromium also treats URLs with different keys as different.
-    """
+    """Return a key that is equal for all normalized spellings of a URL, and only for those."""
     parts = urlsplit(strip_credentials(url))
     return unquote(f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}").lower()
 
@@ -227,7 +224,6 @@ class Tab:
                 await self.empty_cache()
 
     async def _finish_abort(self) -> None:
-        """Abort the paused navigation and wait for its end."""
         self._abort_request()
         result, self._navigation_result = self._navigation_result, None
         if result is not None:
@@ -335,11 +331,7 @@ class Tab:
 
 
 async def _empty_local_storage(session: Session, origins: set[str]) -> None:
-    """Empty the local storage of all existing frames.
-
-    It is emptied through the process, whose own copy outlives the browser's and wrote late in tests. Raises
-    PageCrashedError if the page had other origins.
-    """
+    """Empty the local storage of all frames through their process, whose own copy wrote late in tests."""
     frames = _list_frames((await session.send("Page.getFrameTree"))["frameTree"])
     lost_origins = origins.difference(frame["securityOrigin"] for frame in frames)
     if lost_origins:
@@ -369,6 +361,5 @@ def _list_frames(tree: Event) -> list[Event]:
 
 
 async def _ignore_errors(action: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Run a closing action; ignore failed commands, timeouts and browser errors."""
     with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
         await action()

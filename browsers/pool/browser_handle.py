@@ -258,7 +258,6 @@ class BrowserHandle:
             self._in_background(tab.close())
 
     def _end_lease(self, lease: TabLease | None) -> None:
-        """Count the visit, and close its tab if it is not kept."""
         self.lent -= 1
         self.idle_since = time.monotonic()
         if not self.lent:
@@ -302,7 +301,6 @@ class BrowserHandle:
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
     async def _take_clean_tab(self) -> Tab:
-        """Return a prepared tab whose renderer runs, or open one."""
         while not self.ready_tabs and self._cleaning:
             await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
         tab: Tab | None = None

@@ -281,7 +281,6 @@ class BrowserPool:
         return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * _TAB_BYTES
 
     async def _replace(self, tier: Tier, old: BrowserHandle) -> None:
-        """Start a new browser for new visits, then let the old one finish its visits and close it."""
         async with self._launching:
             if self.handles.get(tier) is not old:
                 return
