@@ -38,10 +38,7 @@ _MAX_PROFILES = 200
 _MAX_ATTEMPTS = 2
 """Attempts of a visit that fails for a temporary reason, within its deadline."""
 _NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
-"""Errors after which a visit is not retried.
-
-TCP has already retransmitted four times, and DNS failures and missing networks are cached.
-"""
+"""Errors not retried: TCP has retransmitted four times, and failed names and missing networks are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +143,7 @@ class Browsers:
         )
 
     async def start(self, tier: Tier) -> None:
-        """Start the browser of a tier if it does not run, and wait for it.
-
-        Raises BrowsersError if none is installed, or it does not start.
-        """
+        """Start the browser of a tier. Raises BrowsersError if none is installed, or it does not start."""
         await self.pool.get_handle(tier)
 
     def start_soon(self, tier: Tier) -> None:
@@ -163,10 +157,7 @@ class Browsers:
         return self._profiles.forget(principal, site_profile)
 
     async def sign_in(self, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
-        """Show a page until its window is closed, and return the login of hosts that a person made in it.
-
-        Raises BrowsersError if the browser does not start, or the page cannot be loaded.
-        """
+        """Show a page until it is closed, and return the login of hosts made in it. Raises BrowsersError."""
         handle = await self.pool.get_handle(Tier.FULL)
         async with handle.lease(Request(url, tier=Tier.FULL, mode=Mode.RENDER)) as lease:
             return await read_login_from_window(lease.tab, url, hosts, limit_s=limit_s)
@@ -263,10 +254,7 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
 
 @dataclass
 class VisitSlot:
-    """Hold a slot for one visit: a peek slot first, then a render slot when the visit starts to render.
-
-    A visit in mode RENDER takes a render slot at once.
-    """
+    """Hold a peek slot, then a render slot when the visit starts to render; in mode RENDER a render slot at once."""
 
     peeks: FairSemaphore
     renders: FairSemaphore

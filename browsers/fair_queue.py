@@ -248,11 +248,7 @@ class FairSemaphore(FairQueue):
             self.release(host)
 
     def expected_wait_s(self) -> float:
-        """Return the estimated seconds that a new visit would wait.
-
-        The estimate is the median time for which visits held a slot, times the queued visits and this one, over the
-        number of slots.
-        """
+        """Return the estimated wait of a new visit in seconds: median hold, times queued visits and it, per slot."""
         return self.median_hold_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:

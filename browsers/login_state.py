@@ -39,10 +39,7 @@ class LoginState:
 
     @classmethod
     def parse(cls, text: str, hosts: tuple[str, ...]) -> LoginState:
-        """Return the part of a storage state of Playwright that belongs to hosts.
-
-        Raises LoginStateError if the text is not a storage state, or too large.
-        """
+        """Return a storage state of Playwright for hosts. Raises LoginStateError if it is none, or too large."""
         if len(text) > _MAX_STATE_CHARS:
             raise LoginStateError(f"the file has more than {_MAX_STATE_CHARS:,} characters")
         try:
@@ -62,10 +59,7 @@ class LoginState:
     def select(
         cls, cookies: Iterable[Cookie], storage: Mapping[str, Mapping[str, str]], hosts: tuple[str, ...]
     ) -> LoginState:
-        """Return the cookies and storage of hosts and their subdomains.
-
-        A cookie of a domain above a host is narrowed to the host, so that it is sent to no other.
-        """
+        """Return the cookies and storage of hosts and their subdomains; a wider cookie is narrowed to the host."""
         matching: list[Cookie] = []
         for cookie in cookies:
             domain = str(cookie["domain"]).lower()

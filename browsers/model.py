@@ -31,10 +31,7 @@ class Mode(enum.StrEnum):
     PEEK = "peek"
     """Read the response only. No script runs."""
     RENDER = "render"
-    """Render every HTML response within `VisitLimits.render_bytes`, unless it asks for a password.
-
-    If its renderer crashes twice, return the unrendered response.
-    """
+    """Render HTML within `VisitLimits.render_bytes` that asks for no password; unrendered after two crashes."""
 
 
 class ThirdParties(enum.StrEnum):
@@ -69,10 +66,7 @@ class ScreenshotRequest:
     is_single: bool = False
     """True for one picture in full size, of any number of bytes."""
     keeps_page: bool = False
-    """True to neither scroll nor resize the page, so that its scripts notice nothing.
-
-    This is possible only for the window, or for an element in it.
-    """
+    """True to neither scroll nor resize the page, possible only for the window, or for an element in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +142,7 @@ class RedirectHop:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A visible child frame of a rendered page.
-
-    `mark` is the value of the `data-x-frame` attribute of its `<iframe>` in the HTML of its parent.
-    """
+    """A visible child frame. `mark` is the `data-x-frame` attribute of its `<iframe>` in its parent's HTML."""
 
     mark: str
     url: str
@@ -249,10 +240,7 @@ _SHARED_HOSTS = frozenset(
 
 @functools.lru_cache(maxsize=1_000)
 def registrable_domain(host: str) -> str:
-    """Return the registrable domain of a host in lower case; an IP address is returned unchanged.
-
-    The rules are an excerpt of the public suffix list.
-    """
+    """Return the registrable domain of a host in lower case by part of the public suffix list; addresses unchanged."""
     labels = host.split(".")
     if ":" in host or labels[-1].isdecimal():
         return host

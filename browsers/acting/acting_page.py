@@ -54,10 +54,7 @@ class ActingPage:
     """One tab that is used over several steps."""
 
     def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None, ask: AskUser | None = None) -> None:
-        """Use a blank tab, signed in with `login`. Call `prepare` before anything else.
-
-        `ask` asks the person before the first write on a site.
-        """
+        """Use a blank tab, signed in with `login`, and `ask` before the first write on a site. Call `prepare` first."""
         self.dialogs = PopupHandler()
         self.downloads = Downloads(tab, self.notice)
         self.guard = RequestGuard(mode, self.notice)
@@ -89,10 +86,7 @@ class ActingPage:
         return self.session.is_alive
 
     async def prepare(self) -> None:
-        """Enable the CDP domains of a session, and watch requests, dialogs and frames.
-
-        Raises CommandFailedError if Chromium refused a command, and TimeoutError if Chromium did not answer in time.
-        """
+        """Enable CDP domains and watch requests, dialogs and frames. Raises CommandFailedError or TimeoutError."""
         session, connection = self.session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
         session.on("Network.requestWillBeSent", self._on_request)
@@ -156,10 +150,7 @@ class ActingPage:
         return self.dialogs.take_notices()
 
     def name_requests(self, *, counts_pushes: bool = False) -> bool:
-        """Report the number of the requests of steps that still run; return False if there are none.
-
-        `counts_pushes` also counts an answer over a web socket or an event stream that has not come yet.
-        """
+        """Report how many requests of steps run, with `counts_pushes` awaited messages too; return False if none."""
         count = self.requests.unanswered or int(counts_pushes and self.requests.awaits_push)
         if count == 1:
             self.notice("1 request still runs; the next call shows its result")
@@ -203,10 +194,7 @@ class ActingPage:
         self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, tuple(self._page_hosts))
 
     async def has_expired_login(self) -> bool:
-        """Return True if the site no longer accepts the login of the session, if it has one.
-
-        Signs are status 401, the loss of all session cookies, or one visible password field, not for a new password.
-        """
+        """Return True if the login fails: status 401, all session cookies lost, or one field for a known password."""
         if self._login is None:
             return False
         outline = self.outlines.latest or await self.outlines.take()
@@ -262,10 +250,7 @@ class ActingPage:
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 
     async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:
-        """Return the pictures of the page as it is now, without fields for passwords, cards and codes.
-
-        Raises as `take_screenshots` and `PageOutlines.take`.
-        """
+        """Return pictures without fields for passwords, cards and codes. Raises as `take_screenshots` and outlines."""
         await self.outlines.take()
         hidden: list[PageElement] = []
         for field in self.outlines.secret_elements():

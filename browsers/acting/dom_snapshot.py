@@ -74,10 +74,7 @@ class PageNode:
     frame_url: str = ""
     """URL of the document in a frame."""
     is_visible: bool = False
-    """True if the node is visible, set by `visibility.mark_visible`.
-
-    A node without a box is visible if a descendant has a box.
-    """
+    """True if the node is visible or, without a box, a descendant has a box; set by `visibility.mark_visible`."""
     is_clipped: bool = False
     """True for an element scrolled out of view inside a scroll container."""
     role: str = ""

@@ -48,10 +48,7 @@ class Downloads:
 
     @contextlib.asynccontextmanager
     async def accept(self, parent: Path) -> AsyncIterator[None]:
-        """Accept downloads during the block, to a new folder in `parent`.
-
-        Raises CommandFailedError if Chromium refused the command, and TimeoutError if Chromium did not answer in time.
-        """
+        """Accept downloads to a new folder in `parent` during the block. Raises CommandFailedError or TimeoutError."""
         self._folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=parent))
         behavior: Event = {"behavior": "allowAndName", "downloadPath": str(self._folder)}
         try:

@@ -69,19 +69,12 @@ class PageElement:
         """Place of the last point, from the corner of the first box of the element."""
 
     async def call(self, function: str, *arguments: Any) -> Any:
-        """Call a function of `ELEMENT_FUNCTIONS` with the element as `this`, and return its result.
-
-        Raises ElementGoneError if the element no longer exists, and ElementActionError if the function threw an
-        exception.
-        """
+        """Call an `ELEMENT_FUNCTIONS` on the element. Raises ElementGoneError, or ElementActionError if it threw."""
         values = [{"value": argument} for argument in arguments]
         return await self._process.call(await self._resolve(), function, values)
 
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
-        """Click the element `count` times. Return True if it is a link to a new window.
-
-        Raises ElementActionError if it cannot be clicked within two seconds.
-        """
+        """Click; return True for a link to a new window. Raises ElementActionError if it fails within two seconds."""
         if self._may_be_drawn and (label := await self._find_object("findStandIn")) is not None:
             return await self.with_node(label[1]).click(count=count, button=button)
         point = await self.wait_actionable()
@@ -231,10 +224,7 @@ class PageElement:
                 await self.call("advanceBox")
 
     async def give_file(self, name: str, data: bytes) -> bool:
-        """Give a file to a file field; return False if the element is none and has none.
-
-        Raises ElementActionError if the field takes no file.
-        """
+        """Give a file to a file field; return False if there is none. Raises ElementActionError if it takes no file."""
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         refusal = await self.call("giveFile", name, kind, base64.b64encode(data).decode())
         if refusal and refusal != "none":

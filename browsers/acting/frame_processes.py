@@ -46,10 +46,7 @@ class FrameProcess:
         self.worlds.pop(frame_id, None)
 
     async def resolve(self, node_id: int, frame_id: str, label: str) -> str:
-        """Return the id of an object for a node of a frame, in the isolated world of the frame.
-
-        Raises ElementGoneError if the node no longer exists. Its message says so of `label`.
-        """
+        """Return an object id for a node in its frame's isolated world. Raises ElementGoneError about `label`."""
         try:
             answer = await self.send_in_world(
                 "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECT_GROUP
@@ -59,10 +56,7 @@ class FrameProcess:
         return str(answer["object"]["objectId"])
 
     async def call(self, object_id: str, function: str, arguments: list[Event]) -> Any:
-        """Call a function of `ELEMENT_FUNCTIONS` with an object as `this`, and return its result.
-
-        Raises ElementActionError if the function threw an exception.
-        """
+        """Call one of `ELEMENT_FUNCTIONS` with an object as `this`. Raises ElementActionError if it threw."""
         self.has_objects = True
         answer = await self.session.send(
             "Runtime.callFunctionOn",
@@ -109,10 +103,7 @@ class FrameProcesses:
         on_frame: Callable[[Session], None],
         on_worker: Callable[[Session], None],
     ) -> None:
-        """Create the list with the process of the main frame. Call `attach` to find other processes.
-
-        `on_frame` prepares the session of a frame before it runs, and `on_worker` that of a worker.
-        """
+        """Start with the main frame's process; `on_frame` and `on_worker` prepare sessions before they run."""
         self.main = FrameProcess(session, frame_id)
         self._flat = flat
         self._on_frame = on_frame

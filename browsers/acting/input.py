@@ -54,10 +54,7 @@ class ScriptEndedError(Exception):
 
 
 class InputDevices:
-    """Mouse and keyboard of one page. Points are in CSS pixels of the window.
-
-    Every method that sends events raises ScriptEndedError if the page does not handle one within `_INPUT_LIMIT_S`.
-    """
+    """Mouse and keyboard of one page, in CSS pixels. Raises ScriptEndedError if an event takes `_INPUT_LIMIT_S`."""
 
     def __init__(self, session: Session) -> None:
         """Use the session of a page to send the events."""
@@ -104,10 +101,7 @@ class InputDevices:
             self._session.post("Input.setInterceptDrags", enabled=False)
 
     async def press(self, keys: str) -> None:
-        """Press a key with optional modifiers, such as `Control+a`.
-
-        Raises UnknownKeyError if the key or a modifier is unknown.
-        """
+        """Press a key with optional modifiers, such as `Control+a`. Raises UnknownKeyError for unknown ones."""
         *held, key = ["+"] if keys == "+" else [part.strip() for part in keys.split("+")]
         bits = 0
         for name in held:

@@ -42,10 +42,7 @@ class LoginRestorer:
         self._adding: asyncio.Future[None] | None = None
 
     async def restore(self) -> None:
-        """Set the cookies, and add the script that sets the storage.
-
-        Raises CommandFailedError if Chromium refused a command, and TimeoutError if Chromium did not answer in time.
-        """
+        """Set the cookies, and add the script that sets the storage. Raises CommandFailedError or TimeoutError."""
         if self._state.cookies:
             cookies = [make_settable(cookie) for cookie in self._state.cookies]
             await self._tab.connection.browser.send(
@@ -85,10 +82,7 @@ class LoginRestorer:
 
 
 def asks_to_sign_in(root: PageNode) -> bool:
-    """Return True if a page shows exactly one password field, which is not for a new password.
-
-    A page with several changes a password, which needs a login.
-    """
+    """Return True if exactly one password field is visible, not for a new password; several change a password."""
     fields = [node for node in iter_subtree(root) if node.tag == "input" and node.is_visible]
     passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
@@ -110,10 +104,7 @@ async def _read_cookies(tab: Tab) -> list[Event]:
 
 
 async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
-    """Show a page until its window is closed, or for `limit_s` seconds; return the login of the hosts.
-
-    Raises BrowsersError if the page cannot be loaded.
-    """
+    """Show a page until it is closed, or for `limit_s`; return the login of the hosts. Raises BrowsersError."""
     tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
     tab.listener.filter_third_parties(ThirdParties.ALL, (urlsplit(url).hostname or "",))
     # Nothing pauses or counts the person's requests.

@@ -97,10 +97,7 @@ class PageOutlines:
         return self._known.get(ref)
 
     def element(self, ref: str, label: str = "") -> PageElement:
-        """Return the element of a reference; error messages call it `label`.
-
-        Raises ElementGoneError if no outline of this document contained it, or the process of its frame has ended.
-        """
+        """Return the element of a reference, `label` in errors. Raises ElementGoneError if it is unknown or gone."""
         prefix, _, node_id = ref.rpartition("e")
         process = self._processes.by_prefix(prefix)
         line = self._known.get(ref)
@@ -160,10 +157,7 @@ _JSON = "json"
 
 
 def serialize_page(page: ActingPage) -> Snapshot:
-    """Return the page of the latest outline as a `Snapshot`: hidden elements are marked, frames are separate.
-
-    The page must have an outline (`PageOutlines.take`).
-    """
+    """Return the page of the latest outline, which must exist: hidden elements are marked, frames are separate."""
     outline = page.outlines.latest
     assert outline is not None
     writer = _PageWriter(outline)

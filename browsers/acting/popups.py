@@ -33,10 +33,7 @@ _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
 class PopupHandler:
-    """Answer the dialogs of one page, refuse its file choosers, and report its refused windows.
-
-    `alert` and `beforeunload` are accepted. `confirm` and `prompt` are dismissed unless `accepts_dialogs` is True.
-    """
+    """Answer dialogs, by default `alert` and `beforeunload` only, refuse file choosers, and report refused windows."""
 
     def __init__(self) -> None:
         """Start without notices; `watch` handles the events of a page."""

@@ -83,10 +83,7 @@ _SECRET_COMPLETIONS = ("cc-", "current-password", "new-password", "one-time-code
 
 
 def role_of(node: PageNode) -> str:
-    """Return the role of an element, or an empty text if it has none.
-
-    A `role` attribute counts only if outlines use its role.
-    """
+    """Return the role of an element, declared if outlines use that role, or an empty text."""
     attributes = node.attributes
     if roles := attributes.get("role", "").split():
         if roles[0] == "heading":
@@ -194,10 +191,7 @@ class AccessibleNameComputer:
         return self.words_in(node) or title or ("" if role in HEADINGS else self._name_inside(node))
 
     def words_in(self, node: PageNode, *, visible_only: bool = True) -> str:
-        """Return the text of a node and its descendants, with alternative texts of images.
-
-        Reading stops at `_MAX_WORDS_CHARS` or `_MAX_WORDS_NODES`. With `visible_only`, hidden text is left out.
-        """
+        """Return text and alternative texts in a node, up to `_MAX_WORDS_CHARS` or `_MAX_WORDS_NODES`."""
         out: list[str] = []
         size = visited = 0
         stack = [node]

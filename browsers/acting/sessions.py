@@ -46,10 +46,7 @@ _ID_BYTES = 16
 
 
 UrlPermission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
-"""Return a context manager in which a URL may be requested.
-
-It yields warnings, and raises a BrowsersError if the URL is refused.
-"""
+"""Return a context manager that permits a URL and yields warnings, or raises a BrowsersError."""
 
 
 @dataclass(frozen=True, slots=True)

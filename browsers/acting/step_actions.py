@@ -65,10 +65,7 @@ class StepActions:
         self._mode = mode
 
     async def do(self, step: Step, deadline_at: float) -> None:
-        """Do a step and wait until the page is idle.
-
-        Raises StepError if it cannot be done, or is refused, and BrowsersError if a URL cannot be opened.
-        """
+        """Do a step and wait until the page is idle. Raises StepError, or BrowsersError if a URL cannot be opened."""
         page, verb = self._page, step.verb
         self.is_blocked = self._may_follow = False
         self._deadline_at = deadline_at

@@ -103,10 +103,7 @@ class Step:
 
 
 def parse_steps(sources: list[str]) -> list[Step]:
-    """Parse the steps of a call.
-
-    Raises StepSyntaxError if a step is invalid, there is no step, or there are more than `MAX_STEPS`.
-    """
+    """Parse the steps of a call. Raises StepSyntaxError if one is invalid, or for none or more than `MAX_STEPS`."""
     if not sources:
         raise StepSyntaxError(f"steps is empty; there are: {', '.join(_VERBS)}")
     if len(sources) > MAX_STEPS:

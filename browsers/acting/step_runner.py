@@ -66,10 +66,7 @@ class StepRunner:
         """Latest outline; the agent knows it from earlier answers."""
 
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
-        """Run one step and return its outcome, also if it failed.
-
-        Raises BrowsersError if a URL cannot be opened, or the page or its browser crashed.
-        """
+        """Run one step and return its outcome, also if it failed. Raises BrowsersError if the page or a URL is lost."""
         page = self._page
         page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
         error: StepError | None = None

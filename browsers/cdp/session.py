@@ -101,10 +101,7 @@ class Session:
         self._handlers.clear()
 
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
-        """Send a command and return the future of its answer.
-
-        The future fails with the errors of `send` except TimeoutError.
-        """
+        """Send a command and return the future of its answer, which fails as `send` but for TimeoutError."""
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if self._make_end_error is not None:
             future.set_exception(self._make_end_error())
@@ -222,10 +219,7 @@ class Connection:
         return partial(errors.PageCrashedError, "The page's renderer died.")
 
     async def open_context(self, proxy_server: str) -> str:
-        """Create a private browser context behind its own proxy listener, and return its id.
-
-        `<-loopback>` removes Chromium's rule that loopback bypasses the proxy.
-        """
+        """Create a context behind its own proxy listener, without Chromium's bypass for loopback; return its id."""
         context = await self.browser.send(
             "Target.createBrowserContext", disposeOnDetach=True, proxyServer=proxy_server, proxyBypassList="<-loopback>"
         )

@@ -81,11 +81,7 @@ class PipeHandshake:
         return True
 
     async def wait_connected(self) -> PipeTransport:
-        """Wait for the launcher and return the transport of its browser.
-
-        Raises:
-            ConnectionError: The launcher ended before it sent its pipe.
-        """
+        """Wait for the launcher's browser. Raises ConnectionError if the launcher ended before it sent its pipe."""
         assert self._listener is not None
         # asyncio's `sock_accept`, if canceled during a connect, logs an error of the closed socket.
         await _readable(self._listener)
@@ -203,12 +199,7 @@ class PipeTransport:
         return opened
 
     async def attach(self) -> None:
-        """Open a separate browser session that Playwright does not see.
-
-        Also ends Playwright's automatic attachment to new tabs.
-
-        Raises ConnectionError if the browser has ended.
-        """
+        """Open a session that Playwright does not see, and end its attachment to tabs. Raises ConnectionError."""
         if self._lost:
             raise ConnectionError(_BROWSER_ENDED)
         self._attached = asyncio.get_running_loop().create_future()

@@ -117,10 +117,7 @@ class _Installer:
 
 
 def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
-    """Install Chromium only if no browser works, because one tier can serve both; report on `log`.
-
-    An existing download of Playwright is updated.
-    """
+    """Install Chromium if no tier of it works, after updating an existing download; report on `log`."""
     host = host or HostPlatform()
     report = _update_and_inspect(host, tuple(Tier), log)
     return report if report.usable else install_chromium(log, host=host)
@@ -129,10 +126,7 @@ def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallRepor
 def install_chromium(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
-    """Install the missing tiers, by each method in order until every tier starts; report on `log`.
-
-    A failure is not raised: the report says what is missing and the next step.
-    """
+    """Install the missing tiers by each method in order. The report says what is missing and the next step."""
     host = host or HostPlatform()
     report = _update_and_inspect(host, tiers, log)
     for installer in _list_installers(host):

@@ -114,10 +114,7 @@ def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None)
 
 
 def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """Return the product name of a browser, such as "Google Chrome 156.0.8078.79".
-
-    Return "unknown" if it does not start. The name is cached by file in the user's cache folder.
-    """
+    """Return the product, such as "Google Chrome 156.0.8078.79", cached by file, or "unknown" if it does not start."""
     cache_file = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:
         stat = os.stat(chromium.executable)

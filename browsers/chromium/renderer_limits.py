@@ -28,10 +28,7 @@ _READ_BYTES = 4_096
 
 
 def read_proc_entry(path: str) -> bytes:
-    """Return the first 4 kB of an entry of /proc. Unlike `Path.read_text`, it takes microseconds.
-
-    Raises OSError if the process has ended.
-    """
+    """Return the first 4 kB of an entry of /proc, within microseconds. Raises OSError if the process has ended."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, _READ_BYTES)
@@ -102,10 +99,7 @@ class RendererGuard:
     """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
 
     def __init__(self, limit_bytes: int, on_kill: Callable[[], None]) -> None:
-        """Prepare to limit the resident memory of each renderer of a browser to `limit_bytes`.
-
-        The thread calls `on_kill` before it kills a renderer.
-        """
+        """Limit the resident memory of each renderer. The thread calls `on_kill` before it kills one."""
         self._browser_pid = 0
         self._limit_bytes = limit_bytes
         self._on_kill = on_kill
@@ -172,7 +166,7 @@ class RendererGuard:
             time.sleep(_FAST_POLL_S if self._check() > self._limit_bytes // 2 else _POLL_S)
 
     def _check(self) -> int:
-        """End renderers that are, or by their growth soon would be, above the limit; return the bytes of the largest."""
+        """End renderers that are, or by their growth soon will be, above the limit; return the bytes of the largest."""
         now, largest = time.monotonic(), 0
         if now - self._listed_at >= _SHARED_POLL_S:
             self._listed_at = now

@@ -145,10 +145,7 @@ UNWANTED_DEFAULTS = (
 
 _SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
 _ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
-"""Free bytes of /dev/shm. With fewer, Chromium uses files instead of shared memory.
-
-Containers have 64 MB by default, and Chromium crashes when it is full.
-"""
+"""Free bytes of /dev/shm. With fewer, as in containers (64 MB), files are used: Chromium would crash when full."""
 
 _INHERITED_VARIABLES = frozenset(
     {"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"}

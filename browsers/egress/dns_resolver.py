@@ -86,10 +86,7 @@ class CachingResolver:
             return await asyncio.shield(task)
 
     async def lookup_now(self, host: str, *, limit_s: float) -> tuple[str, ...]:
-        """Return all addresses of the name without cache and queue.
-
-        Raises OSError if there is no such name, and TimeoutError if there is no answer in time.
-        """
+        """Return all addresses of the name without cache and queue. Raises OSError, or TimeoutError after `limit_s`."""
         async with asyncio.timeout(limit_s):
             return await self._resolve_in_own_thread(host)
 

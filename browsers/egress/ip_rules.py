@@ -20,10 +20,7 @@ FAKE_DNS = IPv4Network("198.18.0.0/15")
 FAKE_DNS_REASON = "an address that a tunnel made up"
 
 _NAT64 = IPv6Network("64:ff9b::/96")
-"""Network of IPv4 addresses embedded in IPv6 (RFC 6052).
-
-It is blocked unless the operator allows it; then the rules apply to the embedded IPv4 address.
-"""
+"""IPv4 addresses embedded in IPv6 (RFC 6052): blocked, or checked by the IPv4 rules if the operator allows it."""
 
 NAT64_REASON = "a NAT64 address"
 
@@ -82,10 +79,7 @@ def bracket_host(host: str) -> str:
 
 
 def parse_address(host: str) -> Address | None:
-    """Parse an address in any form that resolvers accept, from a normalized host. Return None if it is a name.
-
-    Raises ValueError if the host is neither an address nor a name.
-    """
+    """Parse an address in any form, or return None for a name. Raises ValueError if a host is neither."""
     if ":" in host:
         return ipaddress.IPv6Address(host)
     if not _NAME.fullmatch(host):

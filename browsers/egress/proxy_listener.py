@@ -67,10 +67,7 @@ class ProxyListener:
         on_close: Callable[[ProxyListener], None],
         third_parties: ThirdPartyPolicy,
     ) -> None:
-        """Accept connections on a bound and listening socket, and open them with `connect`.
-
-        `buffer` is shared by all connections of the event loop. `on_close` is called when the listener was closed.
-        """
+        """Accept connections on a listening socket and open them with `connect`; the event loop shares one `buffer`."""
         self._third_parties = third_parties
         self.port: int = listener.getsockname()[1]
         self.proxy_server = f"socks5://{LISTEN_HOST}:{self.port}"
@@ -226,10 +223,7 @@ class ProxyListener:
 
 
 class ProxiedConnection:
-    """One connection of a browser: SOCKS5 handshake, policy check, relay to the site, and close.
-
-    Owns the browser's socket and, through the relay, the site's.
-    """
+    """Handshake, policy check and relay of one connection, which owns the sockets of browser and site."""
 
     def __init__(self, listener: ProxyListener, near: socket.socket) -> None:
         """Serve the connection `near` of the listener's browser."""

@@ -100,10 +100,7 @@ class AbsoluteRequest:
 
 
 def parse_socks5_greeting(data: bytes) -> int | None:
-    """Return the length of a complete greeting, or None if more bytes are needed.
-
-    Raises Socks5Error if it is not a SOCKS5 greeting, or it offers only authentication.
-    """
+    """Return the length of a greeting, or None if it is incomplete. Raises Socks5Error if it cannot be accepted."""
     if data[:1] not in (b"", b"\x05"):
         raise Socks5Error
     if len(data) < 2 or len(data) < 2 + data[1]:
@@ -115,10 +112,7 @@ def parse_socks5_greeting(data: bytes) -> int | None:
 
 
 def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
-    """Return host, port and length of a complete request, or None if more bytes are needed.
-
-    Raises Socks5Error if it is not a SOCKS5 request, or not CONNECT.
-    """
+    """Return host, port and length of a request, or None if incomplete. Raises Socks5Error if it is not CONNECT."""
     if data[:1] not in (b"", b"\x05"):
         raise Socks5Error
     if len(data) < 5:
@@ -213,10 +207,7 @@ async def http_connect(sock: socket.socket, authority: str, authorization: str |
 
 
 async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, password: str) -> None:
-    """Open a connection through a SOCKS5 proxy.
-
-    Raises HandshakeRejectedError if the proxy refused, or does not speak SOCKS5, and OSError if the connection broke.
-    """
+    """Connect through a SOCKS5 proxy. Raises HandshakeRejectedError if it refused, and OSError if it broke."""
     loop = asyncio.get_running_loop()
     methods = b"\x00\x02" if user else b"\x00"
     await loop.sock_sendall(sock, bytes((5, len(methods))) + methods)

@@ -19,10 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class EgressProxy:
-    """Open a SOCKS5 listener for each browser context; all share one resolver, target policy and connector.
-
-    One instance serves all browsers.
-    """
+    """Open a SOCKS5 listener for each browser context; all share one resolver, target policy and connector."""
 
     def __init__(
         self, settings: BrowserSettings, *, names: DnsResolver | None = None, limits: ProxyLimits | None = None

@@ -166,11 +166,7 @@ class Relay:
         buffer: memoryview,
         on_close: Callable[[], None],
     ) -> None:
-        """Join two connected sockets.
-
-        `count_bytes` receives a number of bytes, and True for an upload. It returns True if they may pass. `on_close`
-        is called once at the end.
-        """
+        """Join two sockets; `count_bytes(count, is_upload)` returns True if they may pass. `on_close` ends it."""
         self.loop = asyncio.get_running_loop()
         self.count_bytes = count_bytes
         self.is_closed = self.is_paused = False

@@ -90,10 +90,7 @@ class TargetPolicy:
         self._test_hosts = test_hosts
 
     async def find_targets(self, host: str, port: int) -> list[Target]:
-        """Return up to `_MAX_TARGETS` addresses to dial, in order, with both address families in turn.
-
-        Raises ConnectionDeniedError if the port is not allowed, there is no address, or one is not public.
-        """
+        """Return up to `_MAX_TARGETS` checked addresses, both families in turn. Raises ConnectionDeniedError."""
         name = self.check_name(host, port)
         found = name if isinstance(name, list) else await self._look_up(name, host, port)
         for address in found:

@@ -40,10 +40,7 @@ _MAYBE_NO_NETWORK = frozenset(
 
 
 class NetworkCheckingConnector:
-    """Connect to hosts, and report NO_NETWORK for a failed connection if this machine reaches no host at all.
-
-    It looks well-known names up only after a failure, at most once in `CHECK_AGE_S`.
-    """
+    """Connect, and after a failure report NO_NETWORK if no well-known name is found, checked each `CHECK_AGE_S`."""
 
     def __init__(self, connect: ConnectFunction, resolver: CachingResolver, *, has_private_networks: bool) -> None:
         """Connect with `connect`.
@@ -123,10 +120,7 @@ _HOSTS_REMEMBERED = 4096
 """Hosts whose working address family is in memory."""
 
 _UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
-"""Addresses that no machine has.
-
-If a bind to one succeeds (ip_nonlocal_bind), a successful bind does not prove that an address is local.
-"""
+"""Addresses that no machine has. If a bind to one works (ip_nonlocal_bind), a bind proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,10 +62,7 @@ class FilterLists:
     """Apply the rules of all filter lists of the operator."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Read the lists.
-
-        Raises FilterListError if the engine is missing, or a file is not a filter list. The message has the next step.
-        """
+        """Read the lists. Raises FilterListError, with the next step, without the engine or if a file is no list."""
         found: dict[Path, list[str]] = {}
         left = MAX_BYTES
         for path in paths:

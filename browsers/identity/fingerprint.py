@@ -140,10 +140,7 @@ SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
 """Pixels of the screen and of its taskbar, on every machine."""
 
 LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900
-"""CSS pixels of the window of the light tier.
-
-Layout and painting cost 7-12 % less for a JavaScript page than a window that fills the screen.
-"""
+"""CSS pixels of the light tier's window: 7-12 % cheaper for a JavaScript page than one that fills the screen."""
 
 PAINT_SCALE = 0.1
 """Paint scale of the light tier. The page's own sizes, observers and frames do not change: only its image is a
@@ -151,29 +148,20 @@ hundredth as large, which saves a tenth of the CPU of a JavaScript page."""
 
 
 def light_viewport() -> Event:
-    """Return `Emulation.setDeviceMetricsOverride` for the light tier's window, painted small.
-
-    A size of zero would mean the window's own size divided by the scale.
-    """
+    """Return the metrics of the light tier's window, painted small; a size of 0 would be divided by the scale."""
     size = {"width": LIGHT_WIDTH, "height": LIGHT_HEIGHT, "screenWidth": SCREEN_WIDTH, "screenHeight": SCREEN_HEIGHT}
     return {**size, "deviceScaleFactor": 0, "mobile": False, "scale": PAINT_SCALE}
 
 
 NETWORK_STATE: Event = {"offline": False, "latency": 50, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
-"""`Network.overrideNetworkState` for the light tier, whose `navigator.connection.rtt` is 0 otherwise.
-
-The latency is in milliseconds, the throughputs are in bytes per second.
-"""
+"""Milliseconds and bytes per second for the light tier, whose `navigator.connection.rtt` is 0 otherwise."""
 
 NO_NOTIFICATIONS: Event = {"permission": {"name": "notifications"}, "setting": "denied"}
 """`Browser.setPermission` for the light tier, which otherwise denies notifications and says that it would ask."""
 
 
 def tall_viewport(height: int) -> Event:
-    """Return the parameters for a window as tall as its page, painted in full.
-
-    A window that was painted small and then enlarged stopped painting once in 60 times; this one never did.
-    """
+    """Return a window as tall as its page, painted in full: after painting small, one in 60 stopped painting."""
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
 
 

@@ -101,10 +101,7 @@ class _BannerFrame:
             return await self._call_new(expression, *arguments)
 
     async def find_offset(self) -> tuple[float, float]:
-        """Return the position of the frame's corner in the window.
-
-        Raises CommandFailedError if the frame is not visible, or no longer exists.
-        """
+        """Return the frame's corner in the window. Raises CommandFailedError if it is not visible, or has gone."""
         if self.parent is None:
             return 0.0, 0.0
         box = await self.parent.send("DOM.getBoxModel", backendNodeId=self._owner_id)
@@ -134,10 +131,7 @@ class _BannerFrame:
             await self.call("hide()")
 
     async def hide_unloaded(self, frame_id: str) -> bool:
-        """Hide a frame of this document that was not loaded, with the box around it, if it covers the page.
-
-        Raises CommandFailedError if the frame no longer exists, or is in another document.
-        """
+        """Hide a frame that was not loaded, with its box, if it covers the page. Raises CommandFailedError."""
         await self.call("isGone()")  # the script may not be there yet
         owner = await self.send("DOM.getFrameOwner", frameId=frame_id)
         return bool(await self.call("hideUnloaded(arguments[0])", await self._resolve(owner["backendNodeId"])))

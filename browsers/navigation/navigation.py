@@ -69,10 +69,7 @@ class Navigation:
         raise self.explain_error(self._result.result().get("errorText", "net::ERR_ABORTED"))
 
     def is_incomplete(self, response: PausedResponse, body: ResponseBody) -> bool:
-        """Return True if fewer network bytes arrived than the response declared.
-
-        If the connection of a compressed body breaks, the browser delivers the part and reports its end.
-        """
+        """Return True if fewer bytes arrived than declared: the browser reports the end of a broken compressed body."""
         declared = None if "transfer-encoding" in response.headers else parse_content_length(response.headers)
         if declared is None or not body.streamed:
             return False

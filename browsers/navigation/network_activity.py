@@ -94,10 +94,7 @@ class NetworkActivity:
         session.on("Network.webSocketFrameReceived", self._on_socket_frame)
 
     async def wait_idle(self, limit_s: float) -> None:
-        """Wait until the last counted request in progress ends, but at most `limit_s`.
-
-        If no counted request runs, wait until one has started and ended.
-        """
+        """Wait until the last counted request, which may still have to start, ends, but at most `limit_s`."""
         self._idle.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):

@@ -47,10 +47,7 @@ class _VirtualTime:
         return self._granted_at is not None
 
     async def skip(self, seconds: float, limit_s: float, *, waits_for_requests: bool = False) -> None:
-        """Run the timers of the next `seconds`, within `limit_s` of real time.
-
-        With `waits_for_requests`, time stands still while anything loads, including images.
-        """
+        """Run the timers of the next `seconds` within `limit_s`; `waits_for_requests` pauses while anything loads."""
         expired: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         policy = "pauseIfNetworkFetchesPending" if waits_for_requests else "advance"
         granted = self._session.start("Emulation.setVirtualTimePolicy", **_budget(policy, seconds))

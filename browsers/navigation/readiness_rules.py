@@ -160,10 +160,7 @@ _LOADING_QUIET_S = 0.8
 A parser that waits for a script without an answer keeps readyState at "loading" forever.
 """
 _BROKEN_QUIET_S = 1.0
-"""Seconds without activity after which a document with a broken connection counts as loaded.
-
-It stays at "loading". Earlier samples lack its content.
-"""
+"""Seconds without activity after which a document with a broken connection, always "loading", counts as loaded."""
 
 
 class ReadinessDecision(enum.Enum):

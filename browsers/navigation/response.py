@@ -23,10 +23,7 @@ def parse_content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def resolve_location(base: str, location: str) -> str:
-    """Resolve a `Location` header against `base`, as browsers do.
-
-    Credentials in the header are removed, those of `base` are kept. An invalid location is returned trimmed.
-    """
+    """Resolve a `Location` header as browsers do, without its credentials; return an invalid one trimmed."""
     try:
         target, origin = ada_url.URL(location, base), ada_url.URL(base)
     except ValueError:

@@ -129,11 +129,7 @@ class Tab:
 
     @classmethod
     async def open(cls, connection: Connection, egress: EgressProxy) -> Tab:
-        """Open a new tab.
-
-        Raises BrowserGoneError if the browser crashed, CommandFailedError if the browser cannot create a tab, and
-        TimeoutError if the browser does not answer.
-        """
+        """Open a new tab. Raises BrowserGoneError, CommandFailedError or TimeoutError."""
         async with contextlib.AsyncExitStack() as undo:
             listener = await egress.open_listener()
             undo.push_async_callback(listener.close)
@@ -146,10 +142,7 @@ class Tab:
         raise AssertionError  # the exit stack suppresses no exception
 
     async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
-        """Prepare the next visit: its language, and interception of a request that is not a plain GET.
-
-        Empty the cache if it may contain the URL, and drop the connections of another principal.
-        """
+        """Prepare a visit: language, interception unless it is a plain GET, no cache of its URL, own connections."""
         self.committed = False
         self.session.begin_visit()
         if request.url in self.cached:
@@ -202,10 +195,7 @@ class Tab:
         self.committed = self._has_page = True
 
     def defer_abort(self, request_id: str, result: asyncio.Future[Event]) -> None:
-        """Register a navigation paused at its response, to be aborted when the tab is cleaned, stopped or closed.
-
-        An immediate abort would give the browser work while the caller already uses the response.
-        """
+        """Register a paused navigation, to be aborted later: now, the browser would work while the response is used."""
         self._paused_request, self._navigation_result = request_id, result
 
     async def clear_visit_data(self) -> None:
@@ -242,10 +232,7 @@ class Tab:
         await self.session.send("Network.clearBrowserCache", limit_s=CLOSE_LIMIT_S)
 
     async def freeze(self) -> None:
-        """Freeze the tab until the same profile returns: no script runs and no traffic passes.
-
-        Raises what `clear_visit_data` raises.
-        """
+        """Freeze scripts and traffic until the same profile returns. Raises what `clear_visit_data` raises."""
         self.freezes += 1
         # Disabling ends the settings of the identity.
         self._language = ""

@@ -1,7 +1,4 @@
-"""One visit: read the response, decide if it suffices, and render the page only if not.
-
-Nothing is requested twice: the response that was read is also the one that is rendered.
-"""
+"""One visit: read the response, and render that same response only if it does not suffice."""
 
 from __future__ import annotations
 

@@ -147,10 +147,7 @@ class BrowserHandle:
 
     @asynccontextmanager
     async def lease(self, request: Request) -> AsyncIterator[TabLease]:
-        """Lease a clean tab for one visit. Afterwards, keep a reusable tab and close any other.
-
-        Raises BrowserGoneError if the browser crashed, or was broken and was killed.
-        """
+        """Lease a clean tab; keep it afterwards if it is reusable. Raises BrowserGoneError if the browser crashed."""
         self.lent += 1
         self._drained.clear()
         self.chromium.renderer_guard.begin_visit()
@@ -183,10 +180,7 @@ class BrowserHandle:
 
     @contextmanager
     def hold_for_session(self) -> Iterator[None]:
-        """Count a session, so that the browser is replaced only after its end.
-
-        The memory of its pages is watched only within `RendererGuard.watching`: they are frozen between the steps.
-        """
+        """Count a session, so that the browser stays; only in its steps memory is watched (`watching`)."""
         self.sessions += 1
         self.chromium.renderer_guard.end_visit()
         try:

@@ -132,11 +132,7 @@ class BrowserPool:
             handle.forget(principal, site_profile)
 
     async def get_handle(self, tier: Tier) -> BrowserHandle:
-        """Return a running browser of the tier, started if necessary.
-
-        Raises NoBrowserError if none is installed, or it does not start, and BrowserGoneError if the browsers are
-        being closed.
-        """
+        """Return a browser of the tier, started if needed. Raises NoBrowserError, or BrowserGoneError at the end."""
         tier = self._find_serving_tier(tier)
         handle = self.handles.get(tier)
         if handle is not None and handle.is_alive:

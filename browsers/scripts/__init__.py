@@ -1,7 +1,4 @@
-"""JavaScript that is run in visited pages.
-
-All but `ACTING_PAGES` and `DESKTOP_APIS` run in an isolated world, which pages cannot see.
-"""
+"""JavaScript for visited pages: in an isolated world, but for `ACTING_PAGES` and `DESKTOP_APIS`."""
 
 import json
 from importlib.resources import files
