@@ -89,7 +89,9 @@ class Downloads:
         files = []
         for identifier, name in self._names.items():
             if self._states[identifier] == "completed":
-                data = await asyncio.to_thread(self._read, identifier)
+                path = self._folder / Path(identifier).name
+                data = await asyncio.to_thread(path.read_bytes)
+                await asyncio.to_thread(path.unlink)
                 kind = mimetypes.guess_type(name[1:-1])[0] or "application/octet-stream"
                 files.append(DownloadedFile(data, kind))
                 self._notice(f"download {name} ({len(data):,} bytes)")
@@ -99,12 +101,6 @@ class Downloads:
 
     def _running(self) -> list[str]:
         return [identifier for identifier, state in self._states.items() if state == _RUNNING]
-
-    def _read(self, identifier: str) -> bytes:
-        path = self._folder / Path(identifier).name
-        data = path.read_bytes()
-        path.unlink()
-        return data
 
     def _on_begin(self, event: Event) -> None:
         identifier = str(event["guid"])

@@ -16,7 +16,7 @@ from browsers.acting.frame_processes import (
     FrameProcesses,
 )
 from browsers.acting.input import InputDevices
-from browsers.cdp.session import CommandFailedError, Session
+from browsers.cdp.session import CommandFailedError
 from browsers.scripts import ELEMENT_FUNCTIONS
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -56,7 +56,7 @@ class PageElement:
         """
         self.label = label
         self._processes = processes
-        self._process = process
+        self.process = process
         self._devices = devices
         self._window = window
         self._node_id = node_id
@@ -71,7 +71,7 @@ class PageElement:
     async def call(self, function: str, *arguments: Any) -> Any:
         """Call an `ELEMENT_FUNCTIONS` on the element. Raises ElementGoneError, or ElementActionError if it threw."""
         values = [{"value": argument} for argument in arguments]
-        return await self._process.call(await self._resolve(), function, values)
+        return await self.process.call(await self._resolve(), function, values)
 
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
         """Click; return True for a link to a new window. Raises ElementActionError if it fails within two seconds."""
@@ -131,7 +131,7 @@ class PageElement:
         Raises ElementGoneError if it is no longer in the document, and ElementActionError if no part of it is in the
         window.
         """
-        session = self._process.session
+        session = self.process.session
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
         except CommandFailedError as error:
@@ -142,7 +142,7 @@ class PageElement:
         except CommandFailedError:
             quads = []
         quads = quads or await self._find_area()
-        dx, dy = await self._processes.offset(self._process)
+        dx, dy = await self._processes.offset(self.process)
         best: tuple[float, float, float] | None = None
         for quad in quads:
             xs, ys = [x + dx for x in quad[0::2]], [y + dy for y in quad[1::2]]
@@ -158,15 +158,15 @@ class PageElement:
 
     async def _find_area(self) -> list[list[float]]:
         """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""
-        session = self._process.session
+        session = self.process.session
         if (found := await self._find_object("imageOfArea")) is None:
             return []
         element, image = await self._resolve(), found[0]
         arguments = [{"objectId": image}]
-        place = await self._process.call(element, "placeInImage", arguments)
+        place = await self.process.call(element, "placeInImage", arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
         # Only points in the window can be checked.
-        place = await self._process.call(element, "placeInImage", arguments)
+        place = await self.process.call(element, "placeInImage", arguments)
         quads = (await session.send("DOM.getContentQuads", objectId=image, limit_s=_LIMIT_S))["quads"]
         if not quads:
             return []
@@ -249,8 +249,8 @@ class PageElement:
         return True
 
     async def _find_object(self, function: str) -> tuple[str, int] | None:
-        self._process.has_objects = True
-        session, element = self._process.session, await self._resolve()
+        self.process.has_objects = True
+        session, element = self.process.session, await self._resolve()
         found = await session.send(
             "Runtime.callFunctionOn",
             objectId=element,
@@ -265,28 +265,17 @@ class PageElement:
 
     def with_node(self, node_id: int) -> PageElement:
         """Return another element of the same frame, which messages call as this one."""
-        return PageElement(
-            self._processes,
-            self._process,
-            self._devices,
-            self._window,
-            node_id=node_id,
-            frame_id=self._frame_id,
-            label=self.label,
-        )
-
-    def find_beside(self, session: Session, node_id: int) -> PageElement | None:
-        """Return the element of a node of a session, or None if that is not the session of this element."""
-        return self.with_node(node_id) if session is self._process.session else None
+        own = (self._processes, self.process, self._devices, self._window)
+        return PageElement(*own, node_id=node_id, frame_id=self._frame_id, label=self.label)
 
     async def _resolve(self) -> str:
         if not self._object_id:
-            self._object_id = await self._process.resolve(self._node_id, self._frame_id, self.label)
+            self._object_id = await self.process.resolve(self._node_id, self._frame_id, self.label)
         return self._object_id
 
     async def _find_cover(self, point: tuple[float, float]) -> str:
         """Return what covers the element at a point, or an empty text; parent processes are checked first."""
-        process = self._process
+        process = self.process
         chain = [(process, self._node_id, self._frame_id)]
         while process.parent is not None:
             owner = await self._processes.owner(process)

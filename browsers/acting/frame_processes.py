@@ -73,21 +73,14 @@ class FrameProcess:
 
     async def send_in_world(self, method: str, frame_id: str, key: str, **params: object) -> Event:
         """Send a command that takes the execution context of the isolated world of a frame as its parameter `key`."""
-        is_known = frame_id in self.worlds
-        try:
-            return await self._send_in_world(method, frame_id, key, params)
-        except CommandFailedError:
-            if not is_known:
-                raise
-            self.forget_world(frame_id)
-            return await self._send_in_world(method, frame_id, key, params)
-
-    async def _send_in_world(self, method: str, frame_id: str, key: str, params: Event) -> Event:
-        if frame_id not in self.worlds:
-            made = await self.session.send(
-                "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_LIMIT_S
-            )
-            self.worlds[frame_id] = int(made["executionContextId"])
+        if (known := self.worlds.get(frame_id)) is not None:
+            try:
+                return await self.session.send(method, limit_s=_LIMIT_S, **params | {key: known})
+            except CommandFailedError:
+                self.worlds.pop(frame_id, None)
+        new_world: Event = {"frameId": frame_id, "worldName": _WORLD}
+        made = await self.session.send("Page.createIsolatedWorld", limit_s=_LIMIT_S, **new_world)
+        self.worlds[frame_id] = int(made["executionContextId"])
         return await self.session.send(method, limit_s=_LIMIT_S, **params | {key: self.worlds[frame_id]})
 
 

@@ -160,7 +160,7 @@ class RequestGuard:
 
     def _finish(self, paused: _PausedRequest, *, is_allowed: bool) -> None:
         if not is_allowed:
-            self._refuse_write(paused.method, paused.url)
+            self.refused_writes.append(_describe(paused.method, paused.url))
         self._send(paused, is_allowed=is_allowed)
 
     @staticmethod
@@ -177,13 +177,11 @@ class RequestGuard:
     def _refuses(self, event: Event, *, is_main: bool) -> bool:
         request, kind = event["request"], event.get("resourceType")
         url, method = str(request["url"]), str(request["method"]).upper()
-        is_read_only = self._mode is ActingMode.READ
+        is_refused = self._mode is ActingMode.READ and self._is_write(event)
+        if is_refused and kind not in ("Ping", "Document"):
+            self.refused_writes.append(_describe(method, url))
         if kind != "Document":
-            if is_read_only and self._is_write(event):
-                if kind != "Ping":
-                    self._refuse_write(method, url)
-                return True
-            return False
+            return is_refused
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https"):
             if url in ("about:blank", "about:srcdoc"):
@@ -195,10 +193,9 @@ class RequestGuard:
         if not self.is_allowed(host) and not is_redirect:
             self._refuse_host(host, event, is_main)
             return True
-        if is_read_only and self._is_write(event):
-            self._refuse_write(method, url)
-            return True
-        return False
+        if is_refused:
+            self.refused_writes.append(_describe(method, url))
+        return is_refused
 
     def _refuse_host(self, host: str, event: Event, is_main: bool) -> None:
         if is_main:
@@ -207,14 +204,10 @@ class RequestGuard:
             self.refused_frames[host] = None
             self.unloaded.add(event.get("frameId", ""))
 
-    def _refuse_write(self, method: str, url: str) -> None:
-        self.refused_writes.append(_describe(method, url))
-
     def _refuse_credentials(self, session: Session, event: Event) -> None:
         self._notice("refused: the site asked for a user name and password")
-        session.post(
-            "Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse={"response": "CancelAuth"}
-        )
+        answer = {"response": "CancelAuth"}
+        session.post("Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse=answer)
 
 
 def _describe(method: str, url: str) -> str:

@@ -193,8 +193,9 @@ class StepActions:
             if dialogs.file_field is not None:
                 break
             await asyncio.sleep(_POLL_S)
-        field = None if dialogs.file_field is None else element.find_beside(*dialogs.file_field)
-        if field is None or not await field.give_file(step.text, step.data):
+        session, node_id = dialogs.file_field or (None, 0)
+        is_beside = session is element.process.session
+        if not is_beside or not await element.with_node(node_id).give_file(step.text, step.data):
             raise StepError(f"{element.label} takes no file")
 
     async def _drag(self, step: Step, element: PageElement) -> None:

@@ -100,19 +100,19 @@ class CachingResolver:
             return await self._resolve_in_own_thread(host)
 
     async def _resolve_in_own_thread(self, host: str) -> tuple[str, ...]:
-        answer: Future[Sequence[str]] = Future()
+        answer: Future[tuple[str, ...]] = Future()
 
         def resolve() -> None:
             # A caller that gives up does not cancel it.
             answer.set_running_or_notify_cancel()
             try:
-                answer.set_result(self._resolve_patiently(host))
+                answer.set_result(tuple(self._resolve_patiently(host)))
             except BaseException as error:  # the waiting caller gets every kind of error
                 answer.set_exception(error)
 
         # One thread each: pool threads are joined at exit, and getaddrinfo can hang for 30 s.
         threading.Thread(target=resolve, daemon=True).start()
-        return tuple(await asyncio.wrap_future(answer))
+        return await asyncio.wrap_future(answer)
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
         pauses = {socket.EAI_AGAIN: iter(_RETRY_PAUSES_S), socket.EAI_NONAME: iter(MISSING_PAUSES_S)}

@@ -66,7 +66,6 @@ _SOCKS5_FAILURES = {
     6: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy reached its time limit"),
 }
 
-_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([0-9]{3})")
 _REQUEST_LINE = re.compile(rb"([A-Z]{1,20}) (/[\x21-\x7e]*) HTTP/1\.1")
 _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00\r\n]*)")
 _HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive"})
@@ -196,10 +195,9 @@ async def http_connect(sock: socket.socket, authority: str, authorization: str |
         if len(data) > _MAX_HANDSHAKE_BYTES:
             raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "its answer has no end")
         data += await _receive(sock, 65536)
-    status = _STATUS_LINE.match(data)
-    if status is None:
+    if not data.startswith((b"HTTP/1.0 ", b"HTTP/1.1 ")) or not (status := data[9:12]).isdigit():
         raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "it does not speak HTTP")
-    code = int(status[1])
+    code = int(status)
     if not 200 <= code < 300:
         unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
         raise HandshakeRejectedError(*_HTTP_FAILURES.get(code, unknown))

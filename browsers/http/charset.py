@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,7 +11,7 @@ from types import MappingProxyType
 
 from webencodings import LABELS
 
-from browsers.http.charset_detection import detect_charset, score_charset
+from browsers.http.charset_detection import ASCII, detect_charset, score_charset
 
 _CODECS: Mapping[str, str] = MappingProxyType(
     {
@@ -118,7 +119,6 @@ _HEADER_CHARSET = re.compile(r"""charset\s*+=\s*+["']?\s*+([^\s"';,]+)""", re.IG
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta[\s/][^>]*", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"""charset\s*+=\s*+["']?\s*+([^\s"'/>;]+)""", re.IGNORECASE)
-_HEAD_END = re.compile(rb"</head|<body", re.IGNORECASE)
 _XML = re.compile(rb"""\s*+<\?xml[^>]*?\sencoding\s*+=\s*+["']([^"'>]+)["']""")
 
 # Encodings whose bytes are all ASCII, detected by their escape sequences.
@@ -140,7 +140,6 @@ _VALID_PER_INVALID = 9
 _TRIAL_BYTES = 64 * 1024
 _BYTES_PER_ZERO = 5
 """In UTF-16, at least one byte in this many at one parity is zero, and at most a fifth as many at the other parity."""
-_HIGH = re.compile(rb"[\x80-\xff]")
 
 _MIN_SCORE_LEAD = 0.35
 """Score difference by which another encoding must be better to override a declaration (at most 1)."""
@@ -166,7 +165,10 @@ def _decode_text(body: bytes, content_type: str) -> str:
     for bom, codec in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(codec, "replace")
-    header = _read_header_charset(content_type)
+    if b"\0" in body and (wide := _detect_utf16(body)):
+        return decode_with(body, wide)
+    found = _HEADER_CHARSET.search(content_type)
+    header = find_codec(found[1]) if found else None
     text = _decode_utf8(body)
     if text is None:
         return decode_with(body, _choose_legacy(body, header or _read_markup_charset(body)))
@@ -185,8 +187,6 @@ def _decode_utf8(body: bytes) -> str | None:
 
 
 def _detect_in_ascii(body: bytes, header: str | None) -> str | None:
-    if b"\0" in body:
-        return _detect_utf16(body)
     if b"\x1b" in body:
         return next((codec for escape, codec in _ESCAPES if escape in body), None)
     if b"~{" in body and (header or _read_markup_charset(body)) == "hz":
@@ -195,17 +195,15 @@ def _detect_in_ascii(body: bytes, header: str | None) -> str | None:
 
 
 def _detect_in_short_utf8(body: bytes, text: str, header: str | None) -> str | None:
-    if b"\0" in body and (wide := _detect_utf16(body)):
-        return wide
-    if len(body) - len(text) >= _CERTAIN_BYTES:
-        return None
-    declared = header or _read_markup_charset(body)
-    return declared if declared in _LIKE_UTF8 and _is_valid(body, declared) else None
+    declared = header or _read_markup_charset(body) if len(body) - len(text) < _CERTAIN_BYTES else None
+    if declared in _LIKE_UTF8:
+        with contextlib.suppress(UnicodeDecodeError):
+            body.decode(declared)
+            return declared
+    return None
 
 
 def _choose_legacy(body: bytes, declared: str | None) -> str:
-    if b"\0" in body and (wide := _detect_utf16(body)):
-        return wide
     if _is_mostly_utf8(body):
         return "utf-8"
     found = detect_charset(body)
@@ -227,32 +225,16 @@ def _detect_utf16(body: bytes) -> str | None:
 
 
 def _is_mostly_utf8(body: bytes) -> bool:
-    first = _HIGH.search(body)
-    if first is None:
-        return True
-    trial = body[first.start() : first.start() + _TRIAL_BYTES].decode("utf-8", "replace")
+    trial = body.lstrip(ASCII)[:_TRIAL_BYTES].decode("utf-8", "replace")
     bad = trial.count("\ufffd")
     good = len(trial) - len(trial.encode("ascii", "ignore")) - bad
-    return good > 0 and good >= _VALID_PER_INVALID * bad
-
-
-def _is_valid(body: bytes, codec: str) -> bool:
-    try:
-        body.decode(codec)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _read_header_charset(content_type: str) -> str | None:
-    found = _HEADER_CHARSET.search(content_type)
-    return find_codec(found[1]) if found else None
+    return not trial or (good > 0 and good >= _VALID_PER_INVALID * bad)
 
 
 def _read_markup_charset(body: bytes) -> str | None:
     head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
-    end = _HEAD_END.search(head)
-    head = head[: max(end.start() if end else 0, _PRESCAN_BYTES)]
+    ends = [at for at in map(head.lower().find, (b"</head", b"<body")) if at >= 0]
+    head = head[: max(min(ends, default=0), _PRESCAN_BYTES)]
     for meta in _META.finditer(head):
         charset = _META_CHARSET.search(meta[0])
         codec = find_codec(charset[1].decode("ascii", "replace")) if charset else None

@@ -105,7 +105,7 @@ _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,409
 _BESIDE_ASCII = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]|[\x80-\xff](?=[A-Za-z])")
 _ISOLATED_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
-_ASCII = bytes(range(0x80))
+ASCII = bytes(range(0x80))
 _QUOTES_AND_DASHES = frozenset("\u00a0«»–—“”„‘’‚…•\u00ad‹›")
 """Characters that occur beside the letters of any language."""
 
@@ -164,7 +164,7 @@ def _sample(body: bytes) -> _Sample:
     text = _text_of(body)
     return _Sample(
         text,
-        Counter(text.translate(None, _ASCII)),
+        Counter(text.translate(None, ASCII)),
         Counter(match[0] for match in _BESIDE_ASCII.findall(text)),
         Counter(match[0] for match in _ALONE.findall(text)),
     )
@@ -172,7 +172,7 @@ def _sample(body: bytes) -> _Sample:
 
 def _text_of(body: bytes) -> bytes:
     """Return the non-ASCII parts of the text, each with a few bytes around it."""
-    start = max(len(body) - len(body.lstrip(_ASCII)) - _AROUND_BYTES, 0)
+    start = max(len(body) - len(body.lstrip(ASCII)) - _AROUND_BYTES, 0)
     window = body[start : start + _WINDOW_BYTES]
     runs: list[bytes] = []
     size = end = 0

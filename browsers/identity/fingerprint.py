@@ -230,7 +230,7 @@ class BrowserIdentity:
             tier=tier,
             host=host,
             version=found[0],
-            brands=_brands(major, found[0], _brand_name(product)),
+            brands=_brands(major, found[0], product),
             user_agent=(
                 f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
             ),
@@ -257,7 +257,19 @@ class BrowserIdentity:
             "userAgent": self.user_agent,
             "acceptLanguage": self.accept_language(language),
             "platform": self.platform,
-            "userAgentMetadata": self._metadata(),
+            "userAgentMetadata": {
+                "brands": [{"brand": name, "version": version.partition(".")[0]} for name, version in self.brands],
+                "fullVersionList": [{"brand": name, "version": version} for name, version in self.brands],
+                "fullVersion": self.version,
+                "platform": self.hint_platform,
+                "platformVersion": self.platform_version,
+                "architecture": self.architecture,
+                "bitness": self.bitness,
+                "model": "",
+                "mobile": False,
+                "wow64": False,
+                "formFactors": ["Desktop"],
+            },
         }
 
     def locale_override(self, language: str | None = None) -> dict[str, Any] | None:
@@ -269,37 +281,17 @@ class BrowserIdentity:
         language = language or self.language
         return None if language == _FORMATS_OF_THE_BUILD else {"locale": language}
 
-    def _metadata(self) -> dict[str, Any]:
-        return {
-            "brands": [{"brand": name, "version": version.partition(".")[0]} for name, version in self.brands],
-            "fullVersionList": [{"brand": name, "version": version} for name, version in self.brands],
-            "fullVersion": self.version,
-            "platform": self.hint_platform,
-            "platformVersion": self.platform_version,
-            "architecture": self.architecture,
-            "bitness": self.bitness,
-            "model": "",
-            "mobile": False,
-            "wow64": False,
-            "formFactors": ["Desktop"],
-        }
 
-
-def _brand_name(product: str) -> str | None:
-    """Return the brand of a branded Google Chrome, or None. Chrome for Testing shows the brand of Chromium."""
-    branded = product.startswith("Google Chrome") and "for Testing" not in product
-    return "Google Chrome" if branded else None
-
-
-def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
+def _brands(major: int, version: str, product: str) -> tuple[Brand, ...]:
     """Return the brand list in Chromium's order, seeded by the version.
 
     Source: GenerateBrandVersionList and ShuffleBrandList in components/embedder_support/user_agent_utils.cc; checked
     against Chromium 156.
     """
     listed = [_grease(major), Brand("Chromium", version)]
-    if name is not None:
-        listed.append(Brand(name, version))
+    # Chrome for Testing shows the brand of Chromium.
+    if product.startswith("Google Chrome") and "for Testing" not in product:
+        listed.append(Brand("Google Chrome", version))
     order = _ORDERS_OF_THREE[major % 6] if len(listed) == 3 else (major % 2, (major + 1) % 2)
     return tuple(brand for _, brand in sorted(zip(order, listed, strict=True), key=lambda pair: pair[0]))
 

@@ -323,15 +323,10 @@ async def _empty_local_storage(session: Session, origins: set[str]) -> None:
     lost_origins = origins.difference(frame["securityOrigin"] for frame in frames)
     if lost_origins:
         raise PageCrashedError(f"Frames of {len(lost_origins)} origins appeared and disappeared.")
-    answers = await asyncio.gather(
-        *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames), return_exceptions=True
-    )
-    await asyncio.gather(
-        *(
-            session.start("DOMStorage.clear", storageId={"storageKey": key, "isLocalStorage": True})
-            for key in {_storage_key(answer) for answer in answers} - {None}
-        )
-    )
+    asked = (session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames)
+    keys = {_storage_key(answer) for answer in await asyncio.gather(*asked, return_exceptions=True)} - {None}
+    stores = ({"storageKey": key, "isLocalStorage": True} for key in keys)
+    await asyncio.gather(*(session.start("DOMStorage.clear", storageId=store) for store in stores))
 
 
 def _storage_key(answer: Event | BaseException) -> str | None:
