@@ -20,7 +20,7 @@ from browsers import Browsers, BrowserSettings
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.outline import OutlineLine
 from browsers.acting.outline_text import write_outline
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from browsers.acting.sessions import ActingRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome

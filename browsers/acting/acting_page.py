@@ -9,15 +9,13 @@ from urllib.parse import urlsplit
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.downloads import Downloads
+from browsers.acting.dialogs_and_downloads import Downloads, PopupHandler
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementGoneError, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.logins import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
-from browsers.acting.popups import PopupHandler
-from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
-from browsers.acting.step_requests import StepRequests
+from browsers.acting.page_requests import ActingMode, AskUser, RequestGuard, StepRequests
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.login_state import Login

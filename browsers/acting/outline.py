@@ -23,7 +23,7 @@ from browsers.acting.roles_and_names import (
     role_of,
 )
 from browsers.acting.visibility import mark_regions, mark_visible
-from browsers.garbage_collection import paused_collector
+from browsers.cdp.transports import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
 
 _MAX_NAME = 80

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.popups import NewWindowBlocker
-from browsers.acting.request_guard import ActingMode, AskUser
+from browsers.acting.dialogs_and_downloads import NewWindowBlocker
+from browsers.acting.page_requests import ActingMode, AskUser
 from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError, Connection

@@ -14,8 +14,8 @@ from browsers.acting.elements import ElementCoveredError, PageElement
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.outline import OutlineLine
 from browsers.acting.page_outlines import WINDOW_SIZE
+from browsers.acting.page_requests import ActingMode
 from browsers.acting.repeated_actions import choose_option, press_for_more, scroll_to_end
-from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import (
     LOCAL_FILE,
     PICTURE_VERB,

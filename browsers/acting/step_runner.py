@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.downloads import DownloadedFile
+from browsers.acting.dialogs_and_downloads import DownloadedFile
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.outline import Outline
 from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_outlines import serialize_page
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from browsers.acting.step_actions import StepActions, StepError
 from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTargetError
 from browsers.cdp.session import CommandFailedError

@@ -17,22 +17,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import shlex
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from browsers.cdp.session import Message
-from browsers.garbage_collection import paused_collector
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
+
 
 _LAUNCHER = Path(__file__).with_name("fd_passing_launcher.py")
 _ATTACH = 1 << 30
@@ -393,3 +395,15 @@ class PlaywrightTransport:
         if message.get("method") == "Target.attachedToTarget":
             self._parents[message["params"]["sessionId"]] = session_id
         self._on_message(session_id, message, len(params["message"]))
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Run the block without collections of cycles, which would search the whole tree again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

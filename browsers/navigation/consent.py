@@ -93,12 +93,15 @@ class _BannerFrame:
         `arguments` are object ids, which the expression calls `arguments`. A new document of the frame gets the script.
         Raises CommandFailedError if the frame no longer exists.
         """
-        if not self._object_id:
-            return await self._call_new(expression, *arguments)
-        try:
-            return await self._call(expression, *arguments)
-        except CommandFailedError:
-            return await self._call_new(expression, *arguments)
+        if self._object_id:
+            with contextlib.suppress(CommandFailedError):
+                return await self._call(expression, *arguments)
+        world = await self.send("Page.createIsolatedWorld", frameId=self.frame_id, worldName=_WORLD)
+        self._context_id = world["executionContextId"]
+        made = await self.send("Runtime.evaluate", expression=CONSENT, contextId=self._context_id)
+        _log_exception("the script", made)
+        self._object_id = made["result"].get("objectId", "")
+        return await self._call(expression, *arguments)
 
     async def find_offset(self) -> tuple[float, float]:
         """Return the frame's corner in the window. Raises CommandFailedError if it is not visible, or has gone."""
@@ -118,13 +121,13 @@ class _BannerFrame:
     async def find_floats(self) -> None:
         """Set `floats`."""
         assert self.parent is not None
-        owner = await self._resolve_owner(self.parent)
+        owner = await self.parent._resolve(self._owner_id)
         self.floats = self.parent.floats or bool(await self.parent.call("isFloatingFrame(arguments[0])", owner))
 
     async def hide_banner(self) -> None:
         """Hide the banner of the latest plan; a frame that is a banner is hidden with the box around it."""
         if self.parent is not None and self.floats:
-            await self.parent.call("hideFrame(arguments[0])", await self._resolve_owner(self.parent))
+            await self.parent.call("hideFrame(arguments[0])", await self.parent._resolve(self._owner_id))
             if self.parent.floats:
                 await self.parent.hide_banner()
         else:
@@ -132,7 +135,6 @@ class _BannerFrame:
 
     async def hide_unloaded(self, frame_id: str) -> bool:
         """Hide a frame that was not loaded, with its box, if it covers the page. Raises CommandFailedError."""
-        await self.call("isGone()")  # the script may not be there yet
         owner = await self.send("DOM.getFrameOwner", frameId=frame_id)
         return bool(await self.call("hideUnloaded(arguments[0])", await self._resolve(owner["backendNodeId"])))
 
@@ -161,14 +163,6 @@ class _BannerFrame:
         except BrowsersError as error:
             raise CommandFailedError(str(error)) from error
 
-    async def _call_new(self, expression: str, *arguments: str) -> Any:
-        world = await self.send("Page.createIsolatedWorld", frameId=self.frame_id, worldName=_WORLD)
-        self._context_id = world["executionContextId"]
-        made = await self.send("Runtime.evaluate", expression=CONSENT, contextId=self._context_id)
-        _log_exception("the script", made)
-        self._object_id = made["result"].get("objectId", "")
-        return await self._call(expression, *arguments)
-
     async def _call(self, expression: str, *arguments: str) -> Any:
         answer = await self._call_function(f"return this.{expression};", *arguments, returnByValue=True)
         return None if _log_exception(expression, answer) else answer["result"].get("value")
@@ -182,11 +176,8 @@ class _BannerFrame:
             **params,
         )
 
-    async def _resolve_owner(self, parent: _BannerFrame) -> str:
-        await parent.call("isGone()")  # the script may not be there yet
-        return await parent._resolve(self._owner_id)
-
     async def _resolve(self, node_id: int) -> str:
+        await self.call("isGone()")  # the script may not be there yet
         made = await self.send("DOM.resolveNode", backendNodeId=node_id, executionContextId=self._context_id)
         return str(made["object"]["objectId"])
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from browsers import Browsers
 from browsers import errors as browser_errors
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from browsers import Browsers
-from browsers.acting.request_guard import ActingMode, AskUser
+from browsers.acting.page_requests import ActingMode, AskUser
 from browsers.acting.sessions import ActingRequest, ActingResult
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from tests.browsers.acting.scripts import Actor
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ import pytest
 
 from browsers import Browsers, errors
 from browsers.acting import acting_page, sessions
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from browsers.acting.sessions import ActingRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.cdp.session import CommandFailedError

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from browsers.acting.step_requests import StepRequests
+from browsers.acting.page_requests import StepRequests
 from browsers.cdp.session import Connection, Session
 from browsers.errors import PageCrashedError
 from tests.browsers.silent_transport import SilentTransport

@@ -11,7 +11,7 @@ from browsers import Browsers
 from browsers.acting import page_outlines, sessions, step_actions
 from browsers.acting.outline import Outline
 from browsers.acting.page_outlines import PageOutlines
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 

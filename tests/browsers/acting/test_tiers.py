@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from browsers.model import Mode, Request, Tier
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.growth import full_size

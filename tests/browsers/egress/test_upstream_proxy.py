@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from browsers.egress import EgressProxy, FailureKind, ProxyListener, upstream_proxy
-from browsers.egress.upstream_proxy import ProxyAddress, Scheme, parse_proxy
+from browsers.egress import EgressProxy, FailureKind, ProxyListener, proxy_server
+from browsers.egress.proxy_server import ProxyAddress, Scheme, parse_proxy
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.proxies import AUTHORIZATION, PASSWORD, URL_CREDENTIALS, USER, http_proxy, socks5_proxy
@@ -225,7 +225,7 @@ async def test_with_socks5h_no_name_is_looked_up_here(open_listener: OpenListene
 
 
 async def test_silent_name_server_is_queried_once(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upstream_proxy, "LOCAL_LOOKUP_LIMIT_S", 0.05)
+    monkeypatch.setattr(proxy_server, "LOCAL_LOOKUP_LIMIT_S", 0.05)
     names = Silent()
     async with served(echo) as site, socks5_proxy(site) as proxy:
         listener = await open_listener(names, proxy=url("socks5", proxy.port))

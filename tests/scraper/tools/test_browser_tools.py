@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.page_requests import ActingMode
 from scraper.coordination.state import SharedStateStatus
 from scraper.errors import ScraperError
 from scraper.reading.browsing import BrowseResult, BrowseRunner, check_steps
