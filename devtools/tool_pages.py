@@ -17,7 +17,7 @@ from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt, prompts_for
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "tools"
-_MADE = "<!-- made by `python -m devtools.tool_pages` from the code: change it there -->\n"
+_MADE = "<!-- made by `make docs` -->\n"
 _PARTS = ("Best for", "Not recommended for", "Returns", "Common mistakes")
 
 
