@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -109,10 +109,6 @@ class Amount:
     """Position in the text."""
     other: float | None = None
     """Second reading of a number such as `1.299`."""
-
-    def with_role(self, role: Role) -> Amount:
-        """Return the amount in another role."""
-        return replace(self, role=role)
 
 
 class _Signs(NamedTuple):

@@ -126,7 +126,9 @@ def add_state_facts(draft: ProductDraft, values: Sequence[Any], source: FactSour
         return
     for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
         lowered = {str(name).lower(): value for name, value in item.items()}
-        if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
+        texts = (value for name in _NAMES if isinstance(value := lowered.get(name), str) and len(value) < 500)
+        is_titled = any(len(one) >= _MIN_TITLE and is_same_name(one, title) for one in map(name_key, texts))
+        if is_titled and any(name in lowered for name in _KEYS["price"]):
             _add_object(draft, lowered, source)
 
 
@@ -146,15 +148,6 @@ def _add_object(draft: ProductDraft, item: Mapping[str, Any], source: FactSource
         facts.add(name, values[name], source)
     if is_gtin(values["gtin"] or ""):
         facts.add("gtin", values["gtin"], source)
-
-
-def _is_titled(item: Mapping[str, Any], title: str) -> bool:
-    for name in _NAMES:
-        value = item.get(name)
-        own = name_key(value) if isinstance(value, str) and len(value) < 500 else ""
-        if own == title or (len(own) >= _MIN_TITLE and is_same_name(own, title)):
-            return True
-    return False
 
 
 def _first_text(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:

@@ -263,7 +263,12 @@ def _prices_of(graph: SchemaGraph, offer: JsonLdItem) -> Iterator[Amount]:
 
 def brand(text: str | None) -> str | None:
     """Return a brand without its label; None for a URL or a text over `_MAX_NAME` characters."""
-    return None if not text or "://" in text else _limit_length(_strip_brand_label(text), _MAX_NAME)
+    if not text or "://" in text:
+        return None
+    # `Store`, `By` and `De` may be parts of a name.
+    bare = _LABEL.sub("", text).removeprefix("by ").strip(" :-–")
+    store = _STORE.match(bare)
+    return _limit_length(store["name"] if store else bare, _MAX_NAME)
 
 
 _LABEL = WordPattern(r"^.{0,40}?(?<![^\W\d_]){shop.brand}\s*[:：]\s*")
@@ -272,14 +277,6 @@ _STORE = re.compile(
     r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
     re.IGNORECASE,
 )
-_EDGES = " :-–"
-
-
-def _strip_brand_label(text: str) -> str:
-    """Remove the label or link text of a brand; keep `Store`, `By` and `De`, which may be parts of a name."""
-    brand = _LABEL.sub("", text).removeprefix("by ").strip(_EDGES)
-    store = _STORE.match(brand)
-    return store["name"] if store else brand
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:

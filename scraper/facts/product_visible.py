@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import cast
@@ -82,11 +82,8 @@ def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
         if len(text) > _MAX_ELEMENT_TEXT:
             break
     found = money.read_amounts(" ".join(text.split()) if len(roles) == 1 else text, is_price=is_price)
-    return [one.with_role(max(one.role, _role_at(one.start, roles))) for one in found]
-
-
-def _role_at(start: int, roles: list[tuple[int, Role]]) -> Role:
-    return next(role for at, role in reversed(roles) if at <= start)
+    own = [next(role for at, role in reversed(roles) if at <= one.start) for one in found]
+    return [replace(one, role=max(one.role, role)) for one, role in zip(found, own, strict=True)]
 
 
 def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
@@ -178,46 +175,36 @@ class VisiblePrice:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     amount: Amount
-    place: int
-    names: str
-    named: bool
-    itemprop: bool
+    score: float
     against: int
+    """Hints of an old price, or of the price of another product."""
     is_old: bool
 
 
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     """Return the best scored price near the title; its amount is None if no score exceeds `_LEAST_SCORE`."""
-    place, found = _candidates(body, title)
-    best = max(found, key=lambda one: _score(one, place), default=None)
-    score = _LEAST_SCORE if best is None else _score(best, place)
+    elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
+    at_title = next((place for place, element in enumerate(elements) if element is title), -1)
+    found: list[_Candidate] = []
+    for place, element in enumerate(elements):
+        text, tail = element.text or "", element.tail
+        if _has_digit(text) or len(element):
+            found += _read_candidates(element, text, place - at_title)
+        if tail and not tail.isspace():
+            found += _read_behind(element, tail, place - at_title)
+    best = max(found, key=lambda one: one.score, default=None)
+    score = _LEAST_SCORE if best is None else best.score
     amount = best.amount if best is not None and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
-    old = {one.amount.value for one in found if one.is_old}
-    return VisiblePrice(
-        amount, score >= _SURE_SCORE, signs, old - {one.amount.value for one in found if not one.against}
-    )
+    old = {one.amount.value for one in found if one.is_old} - {one.amount.value for one in found if not one.against}
+    return VisiblePrice(amount, score >= _SURE_SCORE, signs, old)
 
 
 def is_without_tax(stated: float, shown: float) -> bool:
     """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
     return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
-
-
-def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
-    found: list[_Candidate] = []
-    at_title = 0
-    for place, element in enumerate(islice(body.iter("*"), _MAX_ELEMENTS), start=1):
-        if element is title:
-            at_title = place
-        text, tail = element.text or "", element.tail
-        if _has_digit(text) or len(element):
-            found += _read_candidates(element, text, place)
-        if tail and not tail.isspace():
-            found += _read_behind(element, tail, place)
-    return at_title, found
 
 
 def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
@@ -228,7 +215,7 @@ def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
     return read_element(element) if named else money.read_amounts(text, is_price=False)
 
 
-def _read_candidates(element: Element, text: str, place: int) -> Iterator[_Candidate]:
+def _read_candidates(element: Element, text: str, distance: int) -> Iterator[_Candidate]:
     """Yield the amounts of an element, the price first; without a name like `price`, those before its first child."""
     if element.tag in _SKIPPED_TAGS:
         return
@@ -246,7 +233,8 @@ def _read_candidates(element: Element, text: str, place: int) -> Iterator[_Candi
         is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
         for one in [best, *(one for one in amounts if one is not best)] if is_short else ():
             if one.value and (one.sign or itemprop):
-                yield _rate(one, element, place, names, named=named and one is best, itemprop=itemprop and one is best)
+                is_best = one is best
+                yield _rate(one, element, distance, names, named=named and is_best, itemprop=itemprop and is_best)
 
 
 def _has_digit(text: str) -> bool:
@@ -254,7 +242,7 @@ def _has_digit(text: str) -> bool:
     return 0 < len(text) <= _MAX_ELEMENT_TEXT and any(map(str.isdigit, text))
 
 
-def _read_behind(element: Element, tail: str, place: int) -> Iterator[_Candidate]:
+def _read_behind(element: Element, tail: str, distance: int) -> Iterator[_Candidate]:
     """Yield the price in the text after an element, if the parent has no class like `price`."""
     text = " ".join(tail.split())
     around = element.getparent()
@@ -263,38 +251,27 @@ def _read_behind(element: Element, tail: str, place: int) -> Iterator[_Candidate
     names = _element_names(around)
     best = None if _is_price_name(names) else money.best_amount(money.read_amounts(text, is_price=False))
     if best and best.value:
-        yield _rate(best, around, place, names)
+        yield _rate(best, around, distance, names)
 
 
 def _rate(
-    amount: Amount, element: Element, place: int, names: str, *, named: bool = False, itemprop: bool = False
+    amount: Amount, element: Element, distance: int, names: str, *, named: bool = False, itemprop: bool = False
 ) -> _Candidate:
-    """Count the hints of an old price, or of the price of another product, in an element and its ancestors."""
+    """Rate an amount by its distance from the title, by names, and by hints of another price in its ancestors."""
     count = _AS_OTHER * (amount.role in (Role.PART, Role.OTHER)) + _AS_STRUCK * (amount.role == Role.OLD)
     is_old = amount.role == Role.OLD
-    around: Element | None = element
-    for _ in range(_ANCESTORS):
-        if around is None or around.tag == "body":
+    for around in islice((element, *element.iterancestors()), _ANCESTORS):
+        if around.tag == "body":
             break
         own = names if around is element else _element_names(around)
         count += _is_other_price_name(own)
         if around.tag in _OUTSIDE or _is_struck_through(around):
             count += _AS_STRUCK
         is_old = is_old or role_of(around) == Role.OLD
-        around = around.getparent()
-    return _Candidate(amount, place, names, named, itemprop, min(count, _MOST_AGAINST), is_old)
-
-
-def _score(one: _Candidate, title: int) -> float:
-    distance = one.place - title
+    against = min(count, _MOST_AGAINST)
     far = distance / _REACH_BELOW if distance >= 0 else _ABOVE_TITLE - distance / _REACH_ABOVE
-    return (
-        _BY_ITEMPROP * one.itemprop
-        + _BY_NAME * one.named
-        + _BY_NOW * (_NOW.search(one.names) is not None)
-        - _AGAINST * one.against
-        - far
-    )
+    score = _BY_ITEMPROP * itemprop + _BY_NAME * named + _BY_NOW * (_NOW.search(names) is not None)
+    return _Candidate(amount, score - _AGAINST * against - far, against, is_old)
 
 
 IN_STOCK, OUT_OF_STOCK = "InStock", "OutOfStock"

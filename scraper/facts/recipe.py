@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from scraper.facts import recipe_visible
@@ -84,8 +85,8 @@ def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource)
         count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
         facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
     for nutrition in graph.objects(item, "nutrition")[:1]:
-        texts = {name: plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS}
-        facts.add("nutrients", {name: text for name, text in texts.items() if text}, source)
+        named = {name: plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS}
+        facts.add("nutrients", {name: text for name, text in named.items() if text}, source)
 
 
 def _lines(graph: SchemaGraph, value: Any) -> list[str]:
@@ -188,52 +189,40 @@ _MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
 """Lines, and share of them with an amount, that make a list a recipe without steps."""
 
 
-@dataclass(slots=True)
+@dataclass
 class RecipeDraft:
-    """Facts that the stages have found, and the page that they read. The first stage that states a fact wins."""
+    """Data of a page, and the facts that the stages have found in it. The first stage that states a fact wins."""
 
     graphs: Mapping[FactSource, SchemaGraph]
     body: Element
     title: str
     author: str | None
+    """Author of the page, used if the recipe has none."""
     picture: str | None
-    facts: Facts
-    has_markup: bool
-    """True if an item of the page is a recipe."""
-    is_short: bool
-    """True if the visible lists are not read: markup has the facts that a header needs."""
+    """Image of the page, used if the recipe has none."""
+    for_header: bool = False
+    """True to read no visible lists of a recipe with markup, whose facts are enough for a header."""
+    facts: Facts = field(default_factory=Facts)
+
+    @cached_property
+    def has_markup(self) -> bool:
+        """True if an item of the page is a recipe."""
+        return any(page_recipes(graph, name_key(self.title)) for graph in self.graphs.values())
 
     def is_about_food(self) -> bool:
         """Return True if markup or the ingredients say that the page has a recipe."""
         return self.has_markup or recipe_visible.looks_like_food(self.facts.value("ingredients") or [])
 
 
-def extract_recipe(
-    graphs: Mapping[FactSource, SchemaGraph],
-    body: Element,
-    title: str,
-    *,
-    author: str | None = None,
-    picture: str | None = None,
-    for_header: bool = False,
-) -> dict[str, Any] | None:
-    """Return the facts of the recipe, or None if the page has none.
-
-    Author and picture of the page are used if the recipe has none. For a header, the visible lists of a recipe
-    with markup are not read.
-    """
-    has_markup = any(page_recipes(graph, name_key(title)) for graph in graphs.values())
-    is_short = for_header and has_markup
-    draft = run_stages(LIST_STAGES, RecipeDraft(graphs, body, title, author, picture, Facts(), has_markup, is_short))
+def extract_recipe(draft: RecipeDraft) -> dict[str, Any] | None:
+    """Return the facts of the recipe, or None if the page has none."""
+    facts = run_stages(LIST_STAGES, draft).facts
     if not draft.is_about_food():
         return None
-    facts = draft.facts
+    lines = facts.value("ingredients") or []
     # Even without steps, which may be prose, a clear list is a recipe's.
-    if (
-        not has_markup
-        and "instructions" not in facts
-        and not recipe_visible.looks_like_food(facts.value("ingredients"), _MIN_CLEAR, _MIN_CLEAR_SHARE)
-    ):
+    is_sure = draft.has_markup or "instructions" in facts
+    if not is_sure and not recipe_visible.looks_like_food(lines, _MIN_CLEAR, _MIN_CLEAR_SHARE):
         return None
     return run_stages(DETAIL_STAGES, draft).facts.as_object(ORDER)
 
@@ -252,7 +241,7 @@ def read_items(draft: RecipeDraft) -> RecipeDraft:
 
 def read_visible_lists(draft: RecipeDraft) -> RecipeDraft:
     """Read the visible ingredients, and complete the lists of the markup by the visible ones."""
-    if draft.is_short:
+    if draft.for_header and draft.has_markup:
         return draft
     facts, marked = draft.facts, draft.facts.value("ingredients")
     visible = [_clean_line(line) for line in recipe_visible.find_ingredients(draft.body)]
@@ -265,7 +254,8 @@ def read_visible_lists(draft: RecipeDraft) -> RecipeDraft:
 
 def read_visible_steps(draft: RecipeDraft) -> RecipeDraft:
     """Read the visible steps of a recipe whose markup has none."""
-    if not draft.is_short and "instructions" not in draft.facts and draft.is_about_food():
+    is_enough = draft.for_header and draft.has_markup
+    if not is_enough and "instructions" not in draft.facts and draft.is_about_food():
         draft.facts.add("instructions", recipe_visible.find_instructions(draft.body), FactSource.VISIBLE)
     return draft
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
@@ -16,15 +16,30 @@ from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, attribute_selector, depth_of, element_selector, text_of, text_selector
 from scraper.words.matcher import WordPattern
 
-_INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
-_STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
-_INGREDIENT_NAMES = WordPattern(r"{recipe.ingredient_class}|(?<![a-z])zairyou?(?![a-z])")
-_STEP_NAMES = WordPattern(
-    r"method(?!ology)|recipe[-_]*steps?|steps?[-_]*(?:text|list|item|wrapper)|{recipe.step_class}"
-)
+
+class _Kind(NamedTuple):
+    """Marks of the lists of one kind."""
+
+    properties: frozenset[str]
+    """Microdata properties in lower case."""
+    names: WordPattern
+    """Classes and other names of elements."""
+    headings: tuple[WordPattern, ...]
+
+
 _INGREDIENT_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.ingredients}(?!\w)")
 _STEP_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.steps}(?!\w)")
 _RECIPE_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.recipe}\W*$")
+_INGREDIENTS = _Kind(
+    frozenset({"ingredients", "recipeingredient", "ingredient"}),
+    WordPattern(r"{recipe.ingredient_class}|(?<![a-z])zairyou?(?![a-z])"),
+    (_INGREDIENT_HEADING,),
+)
+_STEPS = _Kind(
+    frozenset({"recipeinstructions", "instructions"}),
+    WordPattern(r"method(?!ology)|recipe[-_]*steps?|steps?[-_]*(?:text|list|item|wrapper)|{recipe.step_class}"),
+    (_STEP_HEADING, _RECIPE_HEADING),
+)
 _YIELD_LABELS = LabeledValueFinder("recipe", "yields")
 
 _MAX_LINES = 100
@@ -63,7 +78,7 @@ _OUTSIDE_LIST = OUTSIDE | {"body", "html", "main"}
 
 def find_ingredients(body: Element) -> list[str]:
     """Return the first list with amounts beside names, or the first list; empty if none is found."""
-    return _first(filter(None, map(_keep_short, _ingredient_lists(body))), _is_whole_list)
+    return _first(filter(None, map(_keep_short, _find_lists(body, _INGREDIENTS, _STEPS))), _is_whole_list)
 
 
 def looks_like_food(lines: list[str], min_lines: int = 2, min_share: float = 0.3) -> bool:
@@ -87,7 +102,7 @@ def count_ingredient_headings(body: Element) -> int:
 
 def find_instructions(body: Element) -> list[str]:
     """Return the first list of sentences, or the first list; empty if none is found."""
-    return _first(filter(None, _instruction_lists(body)), _looks_like_steps)
+    return _first(filter(None, _find_lists(body, _STEPS, _INGREDIENTS)), _looks_like_steps)
 
 
 def _looks_like_steps(lines: list[str]) -> bool:
@@ -106,25 +121,20 @@ def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -
     return first
 
 
-def _ingredient_lists(body: Element) -> Iterator[list[str]]:
-    is_named = _has_name(body, _INGREDIENT_NAMES)
-    yield _marked(body, _INGREDIENT_PROPERTIES)
+def _find_lists(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]:
+    yield _marked(body, kind.properties)
+    # Most pages of other kinds have no element with such a name.
+    is_named = any(map(kind.names.search, set(_NAME_VALUES(body))))
     if is_named:
-        yield from _named(body, _INGREDIENT_NAMES, _STEP_NAMES)
-    yield from _below(body, _INGREDIENT_HEADING, _STEP_HEADING)
+        items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
+        yield from _named_groups(items, kind, other)
+    for heading in kind.headings:
+        yield from _below(body, heading, other.headings[0])
     if is_named:
-        yield from _named_groups(_leaves(body, _INGREDIENT_NAMES), _INGREDIENT_NAMES, _STEP_NAMES)
-        yield from _shaped(body, _INGREDIENT_NAMES, _STEP_NAMES)
-    yield from _beside(body, _INGREDIENT_HEADING)
-
-
-def _instruction_lists(body: Element) -> Iterator[list[str]]:
-    yield _marked(body, _STEP_PROPERTIES)
-    yield from _named(body, _STEP_NAMES, _INGREDIENT_NAMES)
-    yield from _below(body, _STEP_HEADING, _INGREDIENT_HEADING)
-    yield from _below(body, _RECIPE_HEADING, _INGREDIENT_HEADING)
-    yield from _named_groups(_leaves(body, _STEP_NAMES), _STEP_NAMES, _INGREDIENT_NAMES)
-    yield from _shaped(body, _STEP_NAMES, _INGREDIENT_NAMES)
+        yield from _named_groups(_leaves(body, kind.names), kind, other)
+        yield from _shaped(body, kind, other)
+    if kind is _INGREDIENTS:
+        yield from _beside(body, kind.headings[0])
 
 
 def find_yields(body: Element) -> str | None:
@@ -157,20 +167,10 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     return [line for line in lines if line][:_MAX_LINES]
 
 
-def _has_name(body: Element, names: WordPattern) -> bool:
-    """Return True if any element has such a name; most pages of other kinds have none."""
-    return any(map(names.search, set(_NAME_VALUES(body))))
-
-
-def _named(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
-    items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
-    return _named_groups(items, names, others)
-
-
-def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
+def _named_groups(items: Iterable[Element], kind: _Kind, other: _Kind) -> Iterator[list[str]]:
     """Yield the texts of items by the class of the element around them, the largest group first."""
     kinds: dict[str, list[str]] = {}
-    is_named, is_other = (cache(pattern.search) for pattern in (names, others))
+    is_named, is_other = (cache(one.names.search) for one in (kind, other))
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, is_named, is_other)
         if around is not None:
@@ -182,9 +182,9 @@ def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPatt
             yield lines
 
 
-def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
+def _shaped(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]:
     called = ((element, _called(element)) for element in _ELEMENTS_WITH_NAME(body))
-    for around in _outermost(called, lambda name: names.search(name) and not others.search(name)):
+    for around in _outermost(called, lambda name: kind.names.search(name) and not other.names.search(name)):
         if not _is_outside(around):
             yield _row_texts(around)
 

@@ -165,9 +165,8 @@ def read_facts(
     picture = opengraph.find_image(tags, base)
     recipe_facts = None
     if with_recipe:
-        recipe_facts = recipe.extract_recipe(
-            graphs, page.body, title, author=about.author, picture=picture, for_header=for_header
-        )
+        recipe_draft = recipe.RecipeDraft(graphs, page.body, title, about.author, picture, for_header)
+        recipe_facts = recipe.extract_recipe(recipe_draft)
         if for_header and recipe_facts:
             return None, bounder.value(recipe_facts)
     country = money.country_of(page.url, filter(None, (about.language, *locales)))

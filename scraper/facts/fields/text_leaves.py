@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.html.dom.tags import INLINE, UNREADABLE
@@ -136,41 +137,31 @@ class ElementTexts:
     def leaves(self) -> list[TextLeaf]:
         """Return the texts of the page in document order."""
         found: list[TextLeaf] = []
-        self._add_leaves(self.body, found)
+        line = 0
+        for element, text, is_whole, starts_line in self._walk_leaves(self.body, starts_line=True):
+            line += starts_line
+            found.append(TextLeaf(element, text[:MAX_VALUE], len(found), is_whole, line))
         return found
 
-    def _add_leaves(self, element: Element, found: list[TextLeaf]) -> None:
+    def _walk_leaves(self, element: Element, *, starts_line: bool) -> Iterator[tuple[Element, str, bool, bool]]:
+        """Yield elements with their texts, whether these are whole, and whether they start a line.
+
+        A line is followed by the parts of its inline markup, each of which may be a value.
+        """
         if not self.has_text(element) or element.tag in _WITHOUT_VALUE:
             return
-        if not self.has_blocks(element) and element.tag not in ("table", "tr", "tbody", "body"):
-            _add_leaf(found, element, self.text(element), is_whole=True)
-            self._add_parts(element, found)
-            return
-        if loose := _clean(element.text):
-            _add_leaf(found, element, loose, is_whole=False)
-        for child in element:
-            if child in self.number:
-                self._add_leaves(child, found)
-            if loose := _clean(child.tail):
-                _add_leaf(found, element, loose, is_whole=False)
-
-    def _add_parts(self, element: Element, found: list[TextLeaf]) -> None:
-        """Add the parts of inline markup, each of which may be a value."""
-        if not len(element):
-            return
-        if loose := _clean(element.text):
-            _add_leaf(found, element, loose, is_whole=False, starts_line=False)
-        for child in element:
-            if child in self.number and child.tag not in _WITHOUT_VALUE and (text := self.text(child)):
-                _add_leaf(found, child, text, is_whole=True, starts_line=False)
-                self._add_parts(child, found)
-            if loose := _clean(child.tail):
-                _add_leaf(found, element, loose, is_whole=False, starts_line=False)
-
-
-def _add_leaf(found: list[TextLeaf], element: Element, text: str, *, is_whole: bool, starts_line: bool = True) -> None:
-    line = (found[-1].line if found else 0) + starts_line
-    found.append(TextLeaf(element, text[:MAX_VALUE], len(found), is_whole, line))
+        is_line = not self.has_blocks(element) and element.tag not in ("table", "tr", "tbody", "body")
+        if is_line or not starts_line:
+            yield element, self.text(element), True, starts_line
+            starts_line = False
+        pieces = (
+            [(None, element.text), *((child, child.tail) for child in element)] if len(element) or starts_line else []
+        )
+        for child, loose in pieces:
+            if child is not None and child in self.number:
+                yield from self._walk_leaves(child, starts_line=starts_line)
+            if clean := _clean(loose):
+                yield element, clean, False, starts_line
 
 
 def _clean(text: str | None) -> str:

@@ -56,14 +56,14 @@ def find_jsonld_article(items: Iterable[JsonLdItem]) -> JsonLdArticle | None:
         body = item.get("articleBody")
         if isinstance(body, list):
             body = "\n".join(part for part in body if isinstance(part, str))
-        if isinstance(body, str) and len(body) > max(len(best), _MIN_CHARACTERS - 1) and _is_article(item):
+        if (
+            isinstance(body, str)
+            and len(body) > max(len(best), _MIN_CHARACTERS - 1)
+            and any(map(_ARTICLE.search, type_names(item)))
+        ):
             headline = str(item.get("headline") or item.get("name") or "")
             best, is_free = body, str(item.get("isAccessibleForFree", True)).lower() not in ("false", "0", "no")
     return JsonLdArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
-
-
-def _is_article(item: JsonLdItem) -> bool:
-    return any(_ARTICLE.search(name) for name in type_names(item))
 
 
 def _paragraphs(body: str) -> tuple[str, ...]:

@@ -65,8 +65,10 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
             # Text before it in another element is a label: `Title:` on a paper.
             label_gone = head_title if best.endswith(f":{head_title}") else best
             return label_gone if is_front else _find_below_site_name(page.body, label_gone, head_title, site)
-    if not is_front and (first := _first_part(head_title, site)) in (heading.lower() for heading in headings):
-        return next(heading for heading in headings if heading.lower() == first)
+    first = _SEPARATOR.split(head_title, maxsplit=1)[0].lower()
+    same = next((heading for heading in headings if heading.lower() == first), None)
+    if same and not is_front and first != (site or "").lower():
+        return same
     if not is_front and (heading := _find_own_heading(headings, head_title, page.url, site)):
         return heading
     return _strip_site(head_title, site, is_front=is_front) or (headings[0] if headings else None)
@@ -107,12 +109,6 @@ def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None,
     if card and title and headings and _is_site_wide(card, title, metas.get("og:url", ""), site, headings):
         return title
     return card or title or other
-
-
-def _first_part(title: str, site: str | None) -> str:
-    """Return the title before its first separator in lower case, or "" if that is the site's name."""
-    first = _SEPARATOR.split(title, maxsplit=1)[0].lower()
-    return "" if first == (site or "").lower() else first
 
 
 def _is_site_wide(card: str, title: str, url: str, site: str | None, headings: Sequence[str]) -> bool:

@@ -20,26 +20,20 @@ _URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "playe
 
 def read_properties(root: Element) -> list[tuple[str, str]]:
     """Return all properties in order. Some pages write `name` instead of `property`, and put metas into the body."""
-    found: list[tuple[str, str]] = []
-    for meta in root.iter("meta"):
-        content = meta.get("content")
-        for name in (meta.get("property"), meta.get("name")):
-            if name and content and content.strip():
-                found += [(word, content.strip()) for word in name.lower().split() if word.startswith(_PREFIXES)]
-    return _remove_repeated(found)
+    return select_properties(
+        (word, meta.get("content") or "")
+        for meta in root.iter("meta")
+        for name in (meta.get("property"), meta.get("name"))
+        for word in (name or "").lower().split()
+    )
 
 
 def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the properties among the metas of a page, given as lower-case names and contents."""
-    found = [(name, content.strip()) for name, content in metas if name.startswith(_PREFIXES) and content.strip()]
-    return _remove_repeated(found)
-
-
-def _remove_repeated(found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    seen: set[tuple[str, str]] = set()
+    """Return the properties among metas, given as lower-case names and contents; only parts of pictures may repeat."""
     kept: list[tuple[str, str]] = []
-    for one in found:
-        if one not in seen or one[0].startswith(_PARTS):
+    seen: set[tuple[str, str]] = set()
+    for one in ((name, content.strip()) for name, content in metas if name.startswith(_PREFIXES)):
+        if one[1] and (one not in seen or one[0].startswith(_PARTS)):
             kept.append(one)
         seen.add(one)
     return kept[:_MAX_PROPERTIES]
