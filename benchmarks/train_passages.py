@@ -32,8 +32,7 @@ from benchmarks.knowing.questions import (
     load_texts,
     sentences_with_answer,
 )
-from scraper.retrieval.sentence_index import SentenceIndex
-from scraper.retrieval.sentence_score import FEATURE_NAMES, Question, compute_features
+from scraper.retrieval.sentence_score import WEIGHTS, Question, SentenceIndex, compute_features
 from scraper.retrieval.sentences import split_sentences
 
 _START = {
@@ -47,12 +46,10 @@ _START = {
     "similar_words": 1.2,
     "pairs": 1.0,
     "answer_type": 0.6,
-    "no_answer_type": -0.4,
     "length": 0.6,
     "nearness_to_top": 0.1,
     "paragraph": 1.6,
     "feedback": 0.4,
-    "definition": 0.6,
 }
 """Weights chosen by hand before learning; those of the other features are 0."""
 _ADHERENCE = 0.001
@@ -77,11 +74,11 @@ async def measure(options: Options) -> Figures:
     if options.corpora is None:
         raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
     examples = _load_examples(options.corpora, 0.1 if options.quick else 1.0)
-    start = np.array([_START.get(name, 0.0) for name in FEATURE_NAMES])
+    start = np.array([_START.get(name, 0.0) for name in WEIGHTS])
     folds = [_fit([one for one in examples if one[0] != fold], start) for fold in range(TEXT_FOLDS)]
     weights = folds[TEST_FOLD]
     if not options.quick:
-        rows_of_folds = [dict(zip(FEATURE_NAMES, one.round(2).tolist(), strict=True)) for one in folds]
+        rows_of_folds = [dict(zip(WEIGHTS, one.round(2).tolist(), strict=True)) for one in folds]
         FOLD_WEIGHTS.write_text(json.dumps(rows_of_folds, indent=1) + "\n", encoding="utf-8")
     hits: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for fold, name, features, answers in examples:
@@ -90,9 +87,9 @@ async def measure(options: Options) -> Figures:
             hits[group].append((_is_first(features @ start, answers), _is_first(features @ weights, answers)))
     rows = [(name, len(both), *np.mean(both, axis=0).round(3).tolist()) for name, both in sorted(hits.items())]
     print_table(f"Among the first {_FIRST}, test texts", ("set", "questions", "start", "learned"), rows)
-    print_table("Weights", ("feature", "weight"), zip(FEATURE_NAMES, weights.round(2).tolist(), strict=True))
+    print_table("Weights", ("feature", "weight"), zip(WEIGHTS, weights.round(2).tolist(), strict=True))
     figures: Figures = {f"among_{_FIRST}.{name}": learned for name, _, _, learned in rows}
-    return figures | {f"weight.{name}": round(float(one), 2) for name, one in zip(FEATURE_NAMES, weights, strict=True)}
+    return figures | {f"weight.{name}": round(float(one), 2) for name, one in zip(WEIGHTS, weights, strict=True)}
 
 
 _Example = tuple[int, str, Floats, list[int]]
