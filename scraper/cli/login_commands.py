@@ -30,7 +30,7 @@ _DAY_S = 86_400.0
 def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str, as_json: bool, **flags: Any) -> int:
     """Sign in to a site in a window, and save the login as an encrypted profile for `fetch` and `browse`."""
     from scraper.errors import ScraperError
-    from scraper.reading.login import check_profile_name, import_login_state, parse_hosts, sign_in
+    from scraper.reading.browsing import check_profile_name, import_login_state, parse_hosts, sign_in
     from scraper.urls import parse_target
 
     settings = load_settings(flags)

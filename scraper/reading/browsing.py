@@ -1,4 +1,7 @@
-"""Run browse steps in browser sessions, with the rate limits and the reader of `fetch`."""
+"""Run browse steps in browser sessions, with the rate limits and the reader of `fetch`, and make login profiles.
+
+A profile is made by a person who signs in in a window, or from a file of Playwright.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from browsers import Browsers
 from browsers import errors as browser_errors
@@ -15,7 +18,7 @@ from browsers.acting.page_requests import ActingMode
 from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
-from browsers.login_state import Login
+from browsers.login_state import Login, LoginState, LoginStateError
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
 from scraper.call_context import AskUser, Deadline
@@ -28,16 +31,21 @@ from scraper.reading.response_reader import RenderDecider
 from scraper.reading.screenshots import NO_IMAGES
 from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings
-from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
+from scraper.store.login_profiles import (
+    MAX_HOSTS,
+    PROFILE_NAME_PATTERN,
+    LoginProfiles,
+    ProfileKeyError,
+    ProfileNotReadableError,
+)
 from scraper.store.record_logs import RecordsUnavailableError
-from scraper.urls import parse_address, parse_target, request_key
+from scraper.urls import host_of, parse_address, parse_target, request_key
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
 _StepRun = tuple[tuple[Step, ...], ActingResult]
 """Steps with the URLs that were opened, and their outcomes."""
-
 _MAX_UPLOAD_BYTES = 10_000_000
 _READ_RESERVE_S = 5.0
 """Seconds of a call reserved for reading the page after the steps."""
@@ -154,21 +162,22 @@ class BrowseRunner:
         Raises:
             ScraperError: There is no such session or profile, the profile cannot be used, or no tab can be opened.
         """
-        if profile is not None:
-            self._check_profile(profile, session)
+        if profile is not None and session is not None:
+            raise errors.InvalidArgumentError(
+                "profile belongs to a new session.",
+                target="profile",
+                next_step="Leave out session to begin one, or profile to go on with it.",
+            )
+        if profile is not None and self._mode is ActingMode.READ:
+            raise errors.PolicyError(
+                f"Profile {profile} was not used: SEARCH_MCP_ACTING=read takes no steps with a login.",
+                target="profile",
+                next_step="Read with `fetch`, or ask the operator to set SEARCH_MCP_ACTING=act.",
+            )
         deadline = Deadline.within(deadline_s)
         login = None if profile is None else await self._load_login(profile, principal)
-        request = ActingRequest(
-            tuple([await self._with_file(step) for step in steps.steps]),
-            session,
-            principal,
-            self._mode,
-            self._permission(principal, deadline),
-            self._language,
-            deadline_s=max(1.0, deadline_s - _READ_RESERVE_S),
-            login=login,
-            ask=ask if self._mode is ActingMode.ACT else None,
-        )
+        files = [await self._with_file(step) for step in steps.steps]
+        request = self._request(files, session, principal, deadline, login=login, ask=ask)
         _, done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))
@@ -226,18 +235,7 @@ class BrowseRunner:
                 next_step="Scroll with `browse` and take the window, or pass url.",
             )
         step = Step(PICTURE_VERB, PICTURE_VERB, picture=replace(picture, keeps_page=True))
-        permission = self._permission(principal, Deadline.within(deadline_s))
-        request = ActingRequest(
-            (step,),
-            session,
-            principal,
-            self._mode,
-            permission,
-            self._language,
-            deadline_s=max(1.0, deadline_s - _READ_RESERVE_S),
-            ask=ask if self._mode is ActingMode.ACT else None,
-        )
-        done = await self._run(request)
+        done = await self._run(self._request([step], session, principal, Deadline.within(deadline_s), ask=ask))
         _raise_failure(done.outcomes, "the page")
         return _pictures_of(done.outcomes, "the page")
 
@@ -245,20 +243,34 @@ class BrowseRunner:
         self, url: str, profile: str, last: Step, principal: str, deadline: Deadline
     ) -> tuple[StepOutcome, ...]:
         """Open a URL with a login in a session of its own, run one more step, and return the outcomes."""
-        request = ActingRequest(
-            (Step(f"open {url}", "open", text=url), last, Step("close", "close")),
-            None,
+        steps = (Step(f"open {url}", "open", text=url), last, Step("close", "close"))
+        login = await self._load_login(profile, principal)
+        request = self._request(steps, None, principal, deadline, login=login)
+        done = await self._run(replace(request, mode=ActingMode.READ, follows_redirects=True))
+        _raise_failure(done.outcomes, url)
+        return done.outcomes
+
+    def _request(
+        self,
+        steps: Sequence[Step],
+        session: str | None,
+        principal: str,
+        deadline: Deadline,
+        *,
+        login: Login | None = None,
+        ask: AskUser | None = None,
+    ) -> ActingRequest:
+        return ActingRequest(
+            tuple(steps),
+            session,
             principal,
-            ActingMode.READ,
+            self._mode,
             self._permission(principal, deadline),
             self._language,
             deadline_s=max(1.0, deadline.left_s() - _READ_RESERVE_S),
-            login=await self._load_login(profile, principal),
-            follows_redirects=True,
+            login=login,
+            ask=ask if self._mode is ActingMode.ACT else None,
         )
-        done = await self._run(request)
-        _raise_failure(done.outcomes, url)
-        return done.outcomes
 
     async def _with_file(self, step: Step) -> Step:
         """Return an `upload` step with the content of its file, which must be below the document root."""
@@ -266,20 +278,6 @@ class BrowseRunner:
             return step
         file = await asyncio.to_thread(self._files.read, step.text)
         return replace(step, text=PurePath(step.text).name, data=file.data, way=LOCAL_FILE)
-
-    def _check_profile(self, profile: str, session: str | None) -> None:
-        if session is not None:
-            raise errors.InvalidArgumentError(
-                "profile belongs to a new session.",
-                target="profile",
-                next_step="Leave out session to begin one, or profile to go on with it.",
-            )
-        if self._mode is ActingMode.READ:
-            raise errors.PolicyError(
-                f"Profile {profile} was not used: SEARCH_MCP_ACTING=read takes no steps with a login.",
-                target="profile",
-                next_step="Read with `fetch`, or ask the operator to set SEARCH_MCP_ACTING=act.",
-            )
 
     async def _load_login(self, name: str, principal: str) -> Login:
         try:
@@ -370,12 +368,11 @@ def _open_errors(run: _StepRun) -> dict[str, errors.ScraperError | None]:
 
 def _failure_of(outcome: StepOutcome) -> errors.ScraperError | None:
     """Return the error of a step whose page could not be loaded, or None."""
-    failure = outcome.failure
-    if failure is None:
+    if outcome.failure is None:
         return None
-    if isinstance(failure.__cause__, errors.ScraperError):
-        return failure.__cause__
-    return visit_outcome.map_browser_error(failure, failure.url)
+    if isinstance(cause := outcome.failure.__cause__, errors.ScraperError):
+        return cause
+    return visit_outcome.map_browser_error(outcome.failure, outcome.failure.url)
 
 
 def _raise_failure(outcomes: Sequence[StepOutcome], name: str) -> None:
@@ -396,3 +393,60 @@ def _pictures_of(outcomes: Sequence[StepOutcome], name: str) -> PageScreenshots:
     if page.tier is Tier.LIGHT:
         warnings.append(NO_IMAGES)
     return PageScreenshots(page.url, page.status, "", page.pictures, tuple(warnings))
+
+
+_SIGN_IN_S = 900.0
+"""Seconds for a person to sign in."""
+
+
+def check_profile_name(name: str) -> None:
+    """Raise InvalidArgumentError if a profile cannot have this name."""
+    if PROFILE_NAME_PATTERN.fullmatch(name) is None:
+        raise errors.InvalidArgumentError(
+            f"{name[:80]!r} is not a profile name: use letters, digits, dots and hyphens.", target="name"
+        )
+
+
+def parse_hosts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the canonical hosts, each once and without `www.`.
+
+    Raises:
+        InvalidArgumentError: A name is not a host, or there are not 1 to `MAX_HOSTS` hosts.
+    """
+    hosts = []
+    for name in names:
+        if "/" in name or ":" in name or "*" in name or "." not in name.strip("."):
+            raise errors.InvalidArgumentError(f"{name!r} is not a host, such as shop.example.", target="hosts")
+        hosts.append(host_of(parse_target(f"https://{name}/")).removeprefix("www."))
+    if not 1 <= len(hosts) <= MAX_HOSTS:
+        raise errors.InvalidArgumentError(f"hosts takes 1 to {MAX_HOSTS} hosts.", target="hosts")
+    return tuple(dict.fromkeys(hosts))
+
+
+async def sign_in(settings: Settings, url: str, hosts: tuple[str, ...], *, limit_s: float = _SIGN_IN_S) -> LoginState:
+    """Return the login that a person makes in a visible window, which ends when the window is closed.
+
+    Raises:
+        ScraperError: The window does not open, or the page cannot be loaded.
+    """
+    try:
+        async with Browsers(replace(settings.browser_settings(), visible=True)) as browsers:
+            return await browsers.sign_in(url, hosts, limit_s=limit_s)
+    except browser_errors.BrowsersError as error:
+        raise visit_outcome.map_browser_error(error, url) from error
+
+
+def import_login_state(file: Path, hosts: tuple[str, ...]) -> LoginState:
+    """Return the login of hosts in a storage state of Playwright.
+
+    Raises:
+        InvalidArgumentError: The file cannot be read, or is not a storage state.
+    """
+    try:
+        return LoginState.parse(file.read_text("utf-8"), hosts)
+    except (OSError, UnicodeDecodeError) as error:
+        raise errors.InvalidArgumentError(f"{file} cannot be read: {errors.format_error(error)}.") from None
+    except LoginStateError as error:
+        raise errors.InvalidArgumentError(
+            f"{file}: {error}.", next_step="Write it with `context.storage_state(path=...)` of Playwright."
+        ) from None

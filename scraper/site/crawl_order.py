@@ -7,7 +7,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
 from scraper.site.crawl_scope import SiteLanguages
 from scraper.site.url_patterns import PathWords, split_stems, url_shape, url_words
@@ -188,8 +187,8 @@ def split_parameters(name: str) -> set[str]:
 
 _LISTED_EXPECTED, _LISTED_FLOOR = 0.7, 0.2
 """Expected value of URLs from sitemaps before any of them is read, and the least for a kind with fewer than two."""
-MIN_LEAD = 0.3
-"""Value from 0 to 1. Kinds of URLs with less do not count as leading to content, nor replace a frequent kind."""
+_MIN_LEAD = 0.3
+"""Value from 0 to 1. Kinds of URLs with less do not count as leading to content."""
 _STEP_LOSS = 0.7
 """Factor for each list between a list and a page with content."""
 _UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
@@ -255,7 +254,7 @@ class UrlKindTable:
                 continue
             if kind.tries >= 2:
                 promise = max(kind.content, _STEP_LOSS * kind.lead)
-                best = max(best, promise if promise >= MIN_LEAD else 0.0)
+                best = max(best, promise if promise >= _MIN_LEAD else 0.0)
             elif kind.loans < _MAX_LOANS:
                 kind.loans += 1
                 best = max(best, _UNTRIED_LEAD)
@@ -359,12 +358,6 @@ _SHARE_LOSS = 0.2
 sitemaps name are not traps."""
 _SELF_FED_LOSS = 0.4
 """Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less."""
-_NAVIGATE_EVERY = 4
-"""Visits. With a question, every fourth visit is a navigation page, because pages behind it are still unknown."""
-_SCANNED = 50
-"""Waiting URLs of a kind that are searched for a navigation page."""
-_NEAR_LEVELS = 2
-"""Links from the start page within which a navigation page counts as near."""
 
 
 class CrawlPriority:
@@ -414,8 +407,6 @@ class CrawlPriority:
 
     def choose(self, visits: int) -> CrawlCandidate | None:
         """Return the URL with the highest value, or None if all values are low."""
-        if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
-            return near
         ranked = [(self._value(kind, one, visits), one) for kind, one in self._kinds.iter_pending()]
         if not ranked:
             return None
@@ -433,18 +424,6 @@ class CrawlPriority:
             value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
         value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
-
-    def _find_nearest_list(self) -> CrawlCandidate | None:
-        """Return the linked navigation page that is nearest to the start page."""
-        near = [
-            one
-            for kind in self._kinds.kinds.values()
-            if not kind.is_closed and (kind.tries <= 2 or kind.lead >= MIN_LEAD)
-            for _, _, _, one in islice(kind.pending, _SCANNED)
-            if one.place in ("nav", "paging") and one.depth <= _NEAR_LEVELS and not one.is_done
-            if one.kind == kind.name and self._languages.weigh(one.key) == 1.0
-        ]
-        return min(near, key=lambda one: (one.depth, one.key.count("/"), len(one.key), one.key), default=None)
 
     def _terms(self, candidate: CrawlCandidate) -> list[str]:
         if not self.stems:
