@@ -39,8 +39,7 @@ from scraper.reading import visit_outcome
 from scraper.reading.documents.parser import DocumentParser, build_document
 from scraper.reading.fields import check_fields
 from scraper.search.argument_validation import parse_domains
-from scraper.search.filters import ResultFilters
-from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings
+from scraper.search.fusion import EngineRanking, MergedResult, ResultFilters, fuse_rankings
 from scraper.store.index_model import DEFAULT_INDEX, IndexDocument
 from scraper.store.index_service import IndexService
 from scraper.workers.single_use import SingleUseProcesses

@@ -24,8 +24,15 @@ from scraper.search import argument_validation
 from scraper.search.argument_validation import SearchRequest
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import BLOCKING_REASONS, CircuitBreakers, describe_route, open_engine_throttle
-from scraper.search.filters import MAX_RESULT_AGE, ResultFilters
-from scraper.search.fusion import EngineRanking, MergedResult, extract_content_words, fuse_rankings, merge_duplicates
+from scraper.search.fusion import (
+    MAX_RESULT_AGE,
+    EngineRanking,
+    MergedResult,
+    ResultFilters,
+    extract_content_words,
+    fuse_rankings,
+    merge_duplicates,
+)
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import SearchCache

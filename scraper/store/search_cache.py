@@ -13,10 +13,10 @@ import apsw
 
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
+from scraper.store.base_page_store import WriteBehindQueue
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope
 from scraper.store.serialization import load, serialize_result
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
-from scraper.store.write_behind import WriteBehindQueue
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.search import research
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS, SearchRequest
-from scraper.search.filters import MAX_RESULT_AGE
+from scraper.search.fusion import MAX_RESULT_AGE
 from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
 from scraper.tools import model

@@ -13,9 +13,9 @@ from tests.scraper.process import output_of
 DEMO = ("-m", "devtools.demo_engines")
 TRIES = 6
 PATIENT = """
-from scraper.search import engine_page, searcher
+from scraper.search import engine_query, searcher
 
-searcher.ENGINE_DEADLINE_S = engine_page.BLOCK_PAGE_LIMIT_S = engine_page.PARSE_LIMIT_S = 100.0
+searcher.ENGINE_DEADLINE_S = engine_query.BLOCK_PAGE_LIMIT_S = engine_query.PARSE_LIMIT_S = 100.0
 searcher.Searcher.search.__kwdefaults__["deadline_s"] = 100.0
 """
 """An engine's ten seconds hold the browser's start too, for which a loaded machine was seen to need them."""

@@ -12,7 +12,7 @@ import pytest_asyncio
 from browsers import Browsers
 from scraper.engines.model import DEFAULT_ENGINES, Engine
 from scraper.engines.registry import ENGINES
-from scraper.search import engine_page
+from scraper.search import engine_query
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
@@ -32,8 +32,8 @@ def engines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
     A loaded machine may need more.
     """
     monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", PATIENCE_S)
-    monkeypatch.setattr(engine_page, "BLOCK_PAGE_LIMIT_S", PATIENCE_S)
-    monkeypatch.setattr(engine_page, "PARSE_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(engine_query, "BLOCK_PAGE_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(engine_query, "PARSE_LIMIT_S", PATIENCE_S)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -8,7 +8,7 @@ from scraper.engines.model import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import argument_validation
-from scraper.search.filters import MAX_RESULT_AGE
+from scraper.search.fusion import MAX_RESULT_AGE
 
 
 @pytest.mark.parametrize(

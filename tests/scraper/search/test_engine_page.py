@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from browsers.model import Request, Snapshot
-from scraper.search.engine_page import build_consent_refusal
+from scraper.search.engine_query import build_consent_refusal
 
 ASKED = Request("https://news.google.com/rss/search?q=a", principal="somebody", site_profile="engine-googlenews")
 URL = "https://consent.google.com/m?continue=https://news.google.com/"

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scraper.search.filters import ResultFilters
-from scraper.search.fusion import EngineRanking, fuse_rankings
+from scraper.search.fusion import EngineRanking, ResultFilters, fuse_rankings
 from tests.scraper.search.rows import row
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

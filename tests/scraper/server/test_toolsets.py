@@ -33,10 +33,10 @@ TOKENS_OF_ACTING = 350
 PRODUCT = ("-m", "scraper.cli.main")
 PATIENT = """
 from scraper.cli.main import main
-from scraper.search import engine_page, searcher
+from scraper.search import engine_query, searcher
 
 # An engine's ten seconds hold the start of a browser and a wall's sums: a loaded machine may need more.
-searcher.ENGINE_DEADLINE_S = engine_page.BLOCK_PAGE_LIMIT_S = engine_page.PARSE_LIMIT_S = 50.0
+searcher.ENGINE_DEADLINE_S = engine_query.BLOCK_PAGE_LIMIT_S = engine_query.PARSE_LIMIT_S = 50.0
 main()
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Document, Reading
-from scraper.store import base_page_store, search_cache, write_behind
+from scraper.store import base_page_store, search_cache
 from scraper.store.postgres import database as server
 from scraper.store.postgres import stores
 from scraper.store.postgres.database import PostgresPool
@@ -153,5 +153,5 @@ async def sqlite_pages(tmp_path: Path) -> AsyncIterator[SqlitePageStore]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the pauses before retries."""
     monkeypatch.setattr(server, "AWAY_PAUSE_S", 0.05)
-    monkeypatch.setattr(write_behind, "RETRY_S", 0.05)
-    monkeypatch.setattr(write_behind, "MAX_RETRY_S", 0.2)
+    monkeypatch.setattr(base_page_store, "RETRY_S", 0.05)
+    monkeypatch.setattr(base_page_store, "MAX_RETRY_S", 0.2)

@@ -18,10 +18,10 @@ import apsw
 import pytest
 
 from scraper.store import base_page_store
+from scraper.store.base_page_store import QUEUE_LIMIT
 from scraper.store.protocols import IncompleteOperationError
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
-from scraper.store.write_behind import QUEUE_LIMIT
 from tests.scraper.store.conftest import PATIENCE_S, entry, noise, opened, text_of
 
 NOBODY = 65_534

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scraper.store import base_page_store, write_behind
+from scraper.store import base_page_store
 from scraper.store.postgres.database import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
 from tests.growth import full_size
@@ -68,7 +68,7 @@ async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_an
 async def test_pages_beyond_the_queue_limit_are_counted_as_lost(
     mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_behind, "QUEUE_LIMIT", 10)
+    monkeypatch.setattr(base_page_store, "QUEUE_LIMIT", 10)
     async with shared_pages(mortal.url(port=free_port())) as pages:
         for number in range(25):
             pages.put(entry(f"https://example.org/{number}"))

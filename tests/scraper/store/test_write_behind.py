@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from scraper.store import write_behind
+from scraper.store import base_page_store as write_behind
+from scraper.store.base_page_store import WriteBehindQueue
 from scraper.store.postgres.database import PostgresUnavailableError
-from scraper.store.write_behind import WriteBehindQueue
 
 
 @pytest.fixture(autouse=True)
