@@ -26,7 +26,6 @@ from scraper.errors import MalformedDocumentError, ScraperError, UnsupportedType
 from scraper.text.sanitize import clean_line
 
 _MAX_LISTED = 500
-"""Entries of an archive that are listed."""
 _MAX_INFLATED_BYTES = 64_000_000
 """Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
 _XZ_MEMORY_BYTES = 128 << 20

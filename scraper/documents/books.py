@@ -139,7 +139,6 @@ _TAGS = {
     "strikethrough": "s", "sub": "sub", "sup": "sup", "code": "code", "cite": "blockquote", "epigraph": "blockquote",
     "poem": "blockquote", "table": "table", "tr": "tr", "th": "th", "td": "td",
 }  # fmt: skip
-"""Elements of HTML by those of FictionBook."""
 
 
 def read_fiction_book(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -14,7 +14,6 @@ _MAX_LOST_SHARE = 0.03
 WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
 """Ratio of a line's letters that the page lacks: most of them, or a few, as in formulas."""
 _MAX_LINES = 2_000
-"""Lines of one page that are compared."""
 _MAX_LISTED_PAGES = 20
 _FORMULA = re.compile(r"\$[^$\n]{1,2000}\$")
 _COMMAND = re.compile(rf"\\(?!(?:{'|'.join(FUNCTIONS)})\b)[a-zA-Z]+")

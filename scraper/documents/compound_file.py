@@ -14,7 +14,6 @@ _LAST_SECTOR = 0xFFFFFFFA
 _STREAM, _STORAGE, _ROOT = 2, 1, 5
 _MAX_ENTRIES = 50_000
 _FIRST_TABLES = 109
-"""Sectors of the allocation table that the header lists."""
 
 
 class _Entry(NamedTuple):

@@ -10,18 +10,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from scraper import errors
-from scraper.documents.model import (
-    HIDDEN_TEXT_WARNING,
-    MAX_CHARACTERS,
-    TRUNCATION_WARNING,
-    ParsedDocument,
-    ParseRequest,
-)
+from scraper.documents import model
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.text.markdown_structure import clean_markdown, strip_markdown
 from scraper.text.sanitize import clean_line
 
-Reader = Callable[[bytes, ParseRequest], ParsedDocument]
+Reader = Callable[[bytes, model.ParseRequest], model.ParsedDocument]
 """Read one format; raise `ScraperError` if the document cannot be read."""
 
 _READERS: Mapping[DocumentKind, str] = {
@@ -38,7 +32,6 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
     DocumentKind.FICTION_BOOK: "books:read_fiction_book", DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
-"""Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.fallback_reader:read",
     DocumentKind.DOCX: "docx.reader:read_damaged",
@@ -88,7 +81,7 @@ def list_readers() -> list[Reader]:
     return [find_reader(kind) for kind in _READERS]
 
 
-def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
+def dispatch(data: bytes, request: model.ParseRequest) -> model.ParsedDocument:
     """Read a document, sanitize and truncate its Markdown, and derive the plain text from it.
 
     Raises:
@@ -106,15 +99,15 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
             raise errors.OcrNeededError(
                 "The document holds pictures of pages without any letters: it was scanned.", next_step=_OCR_ADVICE
             )
-        if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
+        if any(warning.startswith(model.HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
             raise errors.OcrNeededError(
                 "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
                 next_step="Such text is not read here. Look for another edition.",
             )
         raise errors.NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
-    if len(markdown) > MAX_CHARACTERS:
-        warnings, markdown = (*warnings, TRUNCATION_WARNING), markdown[:MAX_CHARACTERS]
+    if len(markdown) > model.MAX_CHARACTERS:
+        warnings, markdown = (*warnings, model.TRUNCATION_WARNING), markdown[: model.MAX_CHARACTERS]
     return replace(
         parsed,
         markdown=markdown,
@@ -126,10 +119,8 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 _MAX_FILES = 30
-"""Files inside of one document that are read."""
 _PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 _MAX_DEPTH = 3
-"""Mails inside of mails that are read."""
 _MAX_NAME_CHARS = 200
 
 
@@ -144,7 +135,7 @@ class EmbeddedFile:
     """Sentence about the reason for which its data could not be read."""
 
 
-def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple[list[str], tuple[str, ...]]:
+def read_embedded(files: Iterable[EmbeddedFile], request: model.ParseRequest) -> tuple[list[str], tuple[str, ...]]:
     """Return a section of Markdown for each file, and warnings, which begin with the name of their file.
 
     Files that cannot be read have a sentence in place of their text, and are named by a warning. Archives inside of
@@ -156,7 +147,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
     size = 0
     for number, file in enumerate(files):
         name = clean_line(file.name, _MAX_NAME_CHARS) or "unnamed"
-        if number >= _MAX_FILES or size > MAX_CHARACTERS:
+        if number >= _MAX_FILES or size > model.MAX_CHARACTERS:
             warnings.append(f"Only the first {number} files inside of the document are read.")
             break
         text, problems, is_read = read_file(file, request)
@@ -170,16 +161,16 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
     return sections, tuple(warnings)
 
 
-def read_file(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...], bool]:
+def read_file(file: EmbeddedFile, request: model.ParseRequest) -> tuple[str, tuple[str, ...], bool]:
     """Return the text of a file, or a sentence in parentheses, the warnings of its reader, and if it was read."""
     if file.problem:
         return f"(not read: {file.problem})", (), False
     kind = sniff_kind(file.data, media_type=file.media_type, name=file.name)
     if kind in CONTAINER_FORMATS and (kind is DocumentKind.ARCHIVE or request.depth >= _MAX_DEPTH):
         return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)", (), False
-    inner = ParseRequest(media_type=file.media_type, name=file.name, url=request.url, depth=request.depth + 1)
+    inner = model.ParseRequest(media_type=file.media_type, name=file.name, url=request.url, depth=request.depth + 1)
     try:
-        parsed: ParsedDocument = find_reader(kind)(file.data, inner)
+        parsed: model.ParsedDocument = find_reader(kind)(file.data, inner)
     except (errors.ScraperError, RecursionError) as error:
         return f"({len(file.data):,} bytes, not read: {error})", (), False
     if kind is DocumentKind.IMAGE or parsed.markdown.strip():

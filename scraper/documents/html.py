@@ -22,7 +22,6 @@ from scraper.html.page import hidden_elements
 from scraper.text.sanitize import clean_line
 
 _BASE_URL = "http://file.invalid/"
-"""Base URL for links in a local file; relative links lead nowhere."""
 _MAX_FACT_CHARS = 500
 _DEGRADED_WARNING = "The page is larger or more complex than the limits: its end may be missing."
 

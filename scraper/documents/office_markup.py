@@ -32,7 +32,6 @@ REPEATED_CHARS = 200
 Longer texts appear once."""
 
 _BASE_URL = "http://file.invalid/"
-"""Base URL for links in a file; relative links lead nowhere."""
 _ITEM_NUMBER = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _MAX_SPAN = 100
 _LABEL = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.){0,300}\]){0,2000}"

@@ -197,7 +197,6 @@ _TITLES = (0, 6)
 _MAX_DEPTH = 20
 _MAX_RECORDS = 200_000
 _NOT_TEXT = "*"
-"""Placeholder of slide numbers and dates."""
 
 
 class _Record(NamedTuple):

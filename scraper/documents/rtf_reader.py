@@ -9,15 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from scraper.documents import office_markup
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.documents.office_markup import (
-    HEADING_STYLE,
-    MONOSPACED_FONT,
-    REPEATED_CHARS,
-    ReviewComments,
-    apply_format,
-    html_to_markdown,
-)
 from scraper.errors import MalformedDocumentError
 
 _TOKEN = re.compile(
@@ -30,7 +23,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _MAX_BYTES = 50_000_000
-"""Bytes of a file that are read."""
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
@@ -67,7 +59,6 @@ _SKIPPED_DESTINATIONS = frozenset(
 )
 """Destinations without document text: tables of the file, pictures, private data of programs."""
 _MARGINS = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
-"""Destinations of page headers and footers."""
 
 _TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
 """Optional destinations whose text belongs to the document."""
@@ -84,7 +75,6 @@ _CHARACTERS = {
     "bullet": "•", "tab": " ", "emspace": " ", "enspace": " ", "qmspace": " ", "~": " ", "_": "-",
     "\\": "\\", "{": "{", "}": "}",
 }  # fmt: skip
-"""Text of control words and symbols."""
 
 _TITLE_LEVEL = 0
 """Level of the document's title; with a title, all headings are one level lower."""
@@ -107,7 +97,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     for omitted in (_MARGINS, frozenset[str]()):
         reader = _Reader(omitted)
         reader.process(data[:_MAX_BYTES])
-        if text := reader.comments.insert(html_to_markdown(reader.html(), request.url)):
+        if text := reader.comments.insert(office_markup.html_to_markdown(reader.html(), request.url)):
             break
     return ParsedDocument("rtf", text, title=reader.property("title"), author=reader.property("author"))
 
@@ -120,10 +110,8 @@ class _Paragraph:
     heading: int | None = None
     """Heading level from 1, or `_TITLE_LEVEL`; None for other paragraphs."""
     label: str = ""
-    """Bullet or number of a list item."""
     is_item: bool = False
     level: int = 0
-    """Nesting depth of a list item, from 0."""
 
 
 @dataclass(slots=True)
@@ -131,7 +119,6 @@ class _BlockWriter:
     """HTML writer that collects the paragraphs, lines of code and table rows of an RTF document."""
 
     _done: list[tuple[int | None, str]] = field(default_factory=list)
-    """Blocks; headings with their levels."""
     _code: list[str] = field(default_factory=list)
     _items: list[_Paragraph] = field(default_factory=list)
     _cell: list[str] = field(default_factory=list)
@@ -171,7 +158,7 @@ class _BlockWriter:
         above = self._rows[-1] if self._rows else []
         for at, merged in enumerate(columns[: len(self._row)]):
             cells = self._row[at - 1 : at] if merged == "left" else above[at : at + 1] if merged else []
-            if cells and not self._row[at] and len(cells[0]) <= REPEATED_CHARS:
+            if cells and not self._row[at] and len(cells[0]) <= office_markup.REPEATED_CHARS:
                 self._row[at] = cells[0]
         if self._row:
             self._rows.append(self._row)
@@ -253,7 +240,6 @@ class _TextFormat:
     """Destination of the text: `text`, or `skip`, `fonts`, `styles`, `title`, `instruction`, ..."""
     encoding: str = "cp1252"
     fallback_count: int = 1
-    """Number of fallback characters after a Unicode character."""
     bold: bool = False
     italic: bool = False
     struck: bool = False
@@ -302,7 +288,7 @@ class _Reader:
 
     def __init__(self, omitted: frozenset[str]) -> None:
         self._skipped = _SKIPPED_DESTINATIONS | omitted
-        self.comments = ReviewComments()
+        self.comments = office_markup.ReviewComments()
         self.size = 0
         self._format = _TextFormat()
         self._stack: list[_TextFormat] = []
@@ -310,7 +296,6 @@ class _Reader:
         self._texts = [_Text()]
         self._bytes = b""
         self._skip = 0
-        """Number of fallback characters to skip."""
         self._high_surrogate: int | None = None
         self._is_group_start = False
         self._is_optional = False
@@ -479,7 +464,9 @@ class _Reader:
         self._font = number
         if self._format.destination != "fonts":
             self._format.encoding = self._font_encodings.get(number, self._encoding)
-            self._format.mono = MONOSPACED_FONT.search("".join(self._font_names.get(number, ()))) is not None
+            self._format.mono = (
+                office_markup.MONOSPACED_FONT.search("".join(self._font_names.get(number, ()))) is not None
+            )
 
     # Text
 
@@ -517,7 +504,9 @@ class _Reader:
             self._texts[-1].mono &= style.mono or not text.strip()
             escaped = html.escape(text, quote=False)
             self._emit(
-                apply_format(escaped, bold=style.bold, italic=style.italic, struck=style.struck, raised=style.raised)
+                office_markup.apply_format(
+                    escaped, bold=style.bold, italic=style.italic, struck=style.struck, raised=style.raised
+                )
             )
 
     def _emit(self, content: str) -> None:
@@ -535,7 +524,7 @@ class _Reader:
             content = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", content)
         content = content.strip()
         style_name = "".join(self._styles.get(style.style, ())).strip(" ;")
-        named = HEADING_STYLE.search(style_name)
+        named = office_markup.HEADING_STYLE.search(style_name)
         heading = int(named[1]) if named else None if style.outline is None else style.outline + 1
         heading = _TITLE_LEVEL if style_name.lower() == "title" else heading
         if heading is not None:

@@ -19,7 +19,6 @@ from scraper.html.dom.xpath import Element
 _MAX_ENTRIES = 20_000
 """Entries of an archive. Documents with a thousand pictures have a few thousand parts."""
 _MAX_TOTAL_BYTES = 300_000_000
-"""Decompressed bytes of all parts that are read."""
 MAX_PART_BYTES = 100_000_000
 """Decompressed bytes of one part."""
 _RATIO_FROM_BYTES = 1_000_000

@@ -12,19 +12,11 @@ from typing import Any
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetMetadata, SheetTypeEnum, SheetVisibleEnum
 
+from scraper.documents import sheet_parts
 from scraper.documents.markdown_writing import format_regions, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
 from scraper.documents.office_xml import iter_sheet_parts, read_charts
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, write_zip
-from scraper.documents.sheet_parts import (
-    column_number,
-    drop_empty_cells,
-    read_old_comments,
-    read_padded_styles,
-    read_sheet_comments,
-    read_sheet_links,
-    write_as_text,
-)
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 
@@ -33,9 +25,7 @@ _MAX_CELLS = 5_000_000
 _MAX_STRING_BYTES = 50_000_000
 """Bytes of the texts of all cells; one shared string may be used a million times."""
 _MAX_ROWS = 20_000
-"""Rows of one sheet that are shown."""
 _MAX_COLUMNS = 100
-"""Columns of one sheet that are shown."""
 _MAX_SHOWN_CELLS = 500_000
 """Cells of one sheet. The text of more cells would exceed the character limit anyway."""
 _MAX_COUNTED_BYTES = 400_000_000
@@ -70,7 +60,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     parts = ZipParts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     row_counts: dict[str, int] = {}
     warnings: list[str] = []
-    comments = read_old_comments(data) if parts is None else read_sheet_comments(parts)
+    comments = sheet_parts.read_old_comments(data) if parts is None else sheet_parts.read_sheet_comments(parts)
     if parts is not None and kind is DocumentKind.XLSX:
         data, row_counts = _limit_workbook(data, parts, warnings)
     try:
@@ -82,7 +72,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
     sections: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
-    links = read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
+    links = sheet_parts.read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
     for number, sheet in enumerate(workbook.sheets_metadata[:_MAX_SHEETS], 1):
         name = sheet.name
         mark = "" if sheet.visible == SheetVisibleEnum.Visible else " (hidden sheet)"
@@ -182,10 +172,10 @@ def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[
             row_counts[names.get(part, part)] = count
     before = dict(sheets)
     _check_memory(parts, sheets)
-    padded_styles = read_padded_styles(parts)
+    padded_styles = sheet_parts.read_padded_styles(parts)
     written: dict[str, bytes] = {}
     for part, xml in sheets.items():
-        written[part], count = write_as_text(xml, padded_styles)
+        written[part], count = sheet_parts.write_as_text(xml, padded_styles)
         if count:
             warnings.append(
                 f"Sheet {names.get(part, part)[:60]}: {count:,} formulas have no stored value and are shown themselves."
@@ -228,7 +218,7 @@ def _check_memory(parts: ZipParts, sheets: dict[str, bytes]) -> None:
     for name, xml in sheets.items():
         rows, columns = _used_range(xml)
         if rows * columns > _MAX_CELLS:
-            xml = sheets[name] = drop_empty_cells(xml)
+            xml = sheets[name] = sheet_parts.drop_empty_cells(xml)
             rows, columns = _used_range(xml)
         if rows * columns > _MAX_CELLS:
             raise ContentTooLargeError(
@@ -247,4 +237,4 @@ def _check_memory(parts: ZipParts, sheets: dict[str, bytes]) -> None:
 def _used_range(xml: bytes) -> tuple[int, int]:
     cells = _CELL.findall(xml)
     rows = max((int(digits) for _, digits in cells), default=0)
-    return rows, max(map(column_number, {name for name, _ in cells}), default=0)
+    return rows, max(map(sheet_parts.column_number, {name for name, _ in cells}), default=0)

@@ -16,14 +16,8 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
+from scraper.documents import completeness
 from scraper.documents import office_xml as ns
-from scraper.documents.completeness import (
-    WHOLE_LINES,
-    count_letters,
-    find_lost_letters,
-    find_missing_lines,
-    is_incomplete,
-)
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.markdown_writing import join_pages, pipe_table, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
@@ -43,7 +37,6 @@ _MAX_NAME_CHARS, _MAX_COMMENT_CHARS = 100, 4_000
 
 
 _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
-"""Errors that python-pptx raises for damaged files."""
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -122,9 +115,13 @@ def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping
         "".join(text.text or "" for text in paragraph.iterfind(f"{ns.A}r/{ns.A}t"))
         for paragraph in slide._element.iter(ns.A + "p")
     ]
-    letters = count_letters("\n".join(lines))
-    lost = find_lost_letters(letters, markdown)
-    missing = find_missing_lines(lines, markdown, lost, WHOLE_LINES) if is_incomplete(lost, letters) else []
+    letters = completeness.count_letters("\n".join(lines))
+    lost = completeness.find_lost_letters(letters, markdown)
+    missing = (
+        completeness.find_missing_lines(lines, markdown, lost, completeness.WHOLE_LINES)
+        if completeness.is_incomplete(lost, letters)
+        else []
+    )
     added = [line for line in dict.fromkeys(missing) if line not in shown]
     shown.update(added)
     notes = ""

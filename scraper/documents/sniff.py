@@ -67,7 +67,6 @@ _PDF_JUNK_BYTES = 65_536
 """Bytes before the signature of a file that ends as a PDF does."""
 _HEAD_BYTES = 4_096
 _ZIP_NAMES = 3_000
-"""Number of names that are examined in an archive's directory."""
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
@@ -99,7 +98,6 @@ _MAIN_TYPE = re.compile(
 )
 """Content type of the main part. Charts of slides bring workbooks, whose types do not end so."""
 _MAIN_KINDS = (DocumentKind.PPTX, DocumentKind.DOCX, DocumentKind.XLSB, DocumentKind.XLSX)
-"""By the group that matched."""
 _IMAGES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\0\0\1\0", b"8BPS", b"\xff\x0a",
@@ -118,7 +116,6 @@ _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re
 _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
 _FICTION_BOOK = re.compile(rb"<(?:[\w.-]{1,40}:)?FictionBook[\s>]")
 _TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
-"""Captions of a video, as YouTube sends them."""
 _HEADER_BLOCK = re.compile(rb"(?:>?From [^\n]*\n)?((?:[!-9;-~]{1,100}:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z))+)")
 """Header fields of an email (RFC 5322, 2.2), which a line of a mailbox may precede."""
 _HEADER_NAME = re.compile(rb"^[!-9;-~]+(?=:)", re.MULTILINE)

@@ -28,7 +28,6 @@ _MAX_OUTPUT_CHARS = 4_000
 _CUT_OUTPUT = "\n\n(The rest of this output is left out.)"
 _LONG_OUTPUT_WARNING = f"Only the first {_MAX_OUTPUT_CHARS:,} characters of each output are shown."
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-"""Color or movement of a terminal (ECMA-48)."""
 _DISPLAY_OBJECT = "<IPython.core.display."
 """Start of the plain text of outputs that have only another format, such as those of `display(Markdown(...))`."""
 MAX_ROWS = 20_000

@@ -258,7 +258,6 @@ class Numbering:
     """Counters of all lists of a document."""
 
     levels: Mapping[str, dict[int, ListLevel]] = field(default_factory=dict)
-    """Level definitions by list."""
     abstract: Mapping[str, str] = field(default_factory=dict)
     """Abstract numbering of each list; lists with the same one share their counts."""
     overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)

@@ -20,30 +20,13 @@ import mammoth
 from lxml import etree
 
 from browsers.http.charset import decode
+from scraper.documents import office_markup
 from scraper.documents import office_xml as ns
 from scraper.documents.completeness import add_missing_lines
 from scraper.documents.dispatcher import EmbeddedFile, read_file
 from scraper.documents.docx import preprocessing
 from scraper.documents.email import read_body
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_markup import (
-    CODE_CHARACTERS,
-    HEADING_STYLE,
-    MONOSPACED_FONT,
-    ReviewComments,
-    convert_html,
-    html_to_markdown,
-)
-from scraper.documents.office_xml import (
-    find_relations,
-    format_chart,
-    format_diagram,
-    get_child_value,
-    join_texts,
-    text_element,
-    visible_texts,
-    w,
-)
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, first_text, parse_xml, write_zip
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
@@ -68,7 +51,6 @@ _STYLE_MAP = "\n".join(
     [f"p.{_CODE_STYLE} => pre:separator('\\n')"]
     + [f"p.{_HEADING_STYLE}{level} => h{level}:fresh" for level in range(1, _MAX_LEVEL + 1)]
 )
-"""Elements of HTML by styles, in mammoth's notation."""
 
 _SMALLEST = (
     "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'>"
@@ -77,7 +59,6 @@ _SMALLEST = (
 _MAMMOTH_ERRORS = (
     KeyError, ValueError, TypeError, AttributeError, IndexError, OSError, zipfile.BadZipFile, ExpatError,
 )  # fmt: skip
-"""Errors that mammoth raises for damaged files."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
@@ -102,9 +83,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     lines = [line for tree in (document, *notes.values()) for line in _lines(tree)]
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
-    found = list(find_relations(parts, main, "chart").items())
-    charts = {name: format_chart(parts, part) for name, part in found[:_MAX_CHARTS]}
-    charts |= {name: format_diagram(parts, part) for name, part in find_relations(parts, main, "diagramData").items()}
+    found = list(ns.find_relations(parts, main, "chart").items())
+    charts = {name: ns.format_chart(parts, part) for name, part in found[:_MAX_CHARTS]}
+    charts |= {
+        name: ns.format_diagram(parts, part) for name, part in ns.find_relations(parts, main, "diagramData").items()
+    }
     formulas = preprocessing.write_computed_text(document, styles, preprocessing.Numbering.of(lists), charts)
     chunk_warnings = _insert_chunks(document, parts, main, formulas, request)
     _apply_styles(document, styles)
@@ -126,7 +109,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         )
     except _MAMMOTH_ERRORS as error:
         raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
-    text = html_to_markdown(str(result.value), request.url)
+    text = office_markup.html_to_markdown(str(result.value), request.url)
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
     if not text:
@@ -142,7 +125,7 @@ def _insert_chunks(
     document: Element, parts: ZipParts, main: str, formulas: list[str], request: ParseRequest
 ) -> tuple[str, ...]:
     """Replace imported files by placeholders of their Markdown; return warnings about those that cannot be read."""
-    targets = find_relations(parts, main, "aFChunk")
+    targets = ns.find_relations(parts, main, "aFChunk")
     warnings: list[str] = []
     for chunk in list(document.iter(ns.W + "altChunk")):
         name = targets.get(str(chunk.get(ns.R_ID)), "")
@@ -153,7 +136,7 @@ def _insert_chunks(
         formulas.append(f"\n\n{text}\n\n")
         parent = chunk.getparent()
         if parent is not None:
-            parent.replace(chunk, w("p", w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1"))))
+            parent.replace(chunk, ns.w("p", ns.w("r", ns.text_element(f"\ue0f0{len(formulas) - 1}\ue0f1"))))
     return tuple(warnings)
 
 
@@ -164,7 +147,7 @@ def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str,
         return "", (str(error),)
     kind = sniff_kind(data, name=name)
     if kind is DocumentKind.HTML:
-        return convert_html(decode(data, "text/html")), ()
+        return office_markup.convert_html(decode(data, "text/html")), ()
     if kind is DocumentKind.EMAIL:
         return read_body(data), ()
     text, warnings, is_read = read_file(EmbeddedFile(name, data), request)
@@ -174,20 +157,20 @@ def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str,
 def _lines(root: Element) -> Iterator[str]:
     for paragraph in root.iter(ns.W + "p"):
         if next(paragraph.iterancestors(*ns.OMITTED_ELEMENTS), None) is None:
-            yield "".join(visible_texts(paragraph))
+            yield "".join(ns.visible_texts(paragraph))
 
 
 def _find_main_part(parts: ZipParts) -> str:
-    targets = find_relations(parts, "", "officeDocument").values()
+    targets = ns.find_relations(parts, "", "officeDocument").values()
     main = next((target for target in targets if target in parts), _MAIN)
     if main not in parts:
         raise MalformedDocumentError("The Word file contains no document.")
     return main
 
 
-def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
+def _mark_comments(body: Element, parts: ZipParts) -> office_markup.ReviewComments:
     """Put a placeholder at the end of each commented passage; return the comments in that order."""
-    comments = ReviewComments()
+    comments = office_markup.ReviewComments()
     root, states = parts.xml_or_none(_COMMENTS), parts.xml_or_none("word/commentsExtended.xml")
     if root is None:
         return comments
@@ -199,7 +182,7 @@ def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
     found = {}
     for comment in root.iter(ns.W + "comment"):
         paragraphs = list(comment.iter(ns.W + "p"))
-        text = " ".join(join_texts(paragraph, ns.W + "t") for paragraph in paragraphs)
+        text = " ".join(ns.join_texts(paragraph, ns.W + "t") for paragraph in paragraphs)
         is_resolved = any(paragraph.get(ns.W14 + "paraId") in resolved for paragraph in paragraphs)
         author, date = str(comment.get(ns.W + "author", "")), str(comment.get(ns.W + "date", ""))
         found[comment.get(ns.W + "id")] = (author, date, text, is_resolved)
@@ -207,20 +190,20 @@ def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
         parent, comment_id = reference.getparent(), reference.get(ns.W + "id")
         if parent is not None and comment_id in found:
             author, date, text, is_resolved = found[comment_id]
-            parent.replace(reference, text_element(comments.add(author, date, text, is_resolved=is_resolved)))
+            parent.replace(reference, ns.text_element(comments.add(author, date, text, is_resolved=is_resolved)))
     return comments
 
 
 def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     """Return names and lists of the styles: with all properties mammoth takes ten times as long."""
-    root = w("styles")
+    root = ns.w("styles")
     for style in styles.values():
         named = {str(key): str(value) for key, value in style.attrib.items()}
         reduced = etree.SubElement(root, ns.W + "style", {ns.W + "type": "paragraph", **named})
         reduced.extend(copy.copy(child) for name in ("name", "basedOn") for child in style.findall(ns.W + name)[:1])
         numbering = style.find(f"{ns.W}pPr/{ns.W}numPr")
         if numbering is not None:
-            reduced.append(w("pPr", copy.copy(numbering)))
+            reduced.append(ns.w("pPr", copy.copy(numbering)))
     return root
 
 
@@ -235,32 +218,32 @@ def _apply_styles(document: Element, styles: Mapping[str, Element]) -> None:
         elif name.lower() == "title":
             _set_style(paragraph, f"{_HEADING_STYLE}1")
         else:
-            level = level or preprocessing.get_style_level(get_child_value(paragraph, "pPr", "pStyle"), styles)
+            level = level or preprocessing.get_style_level(ns.get_child_value(paragraph, "pPr", "pStyle"), styles)
             if level:
                 _set_style(paragraph, f"{_HEADING_STYLE}{min(level + lower, _MAX_LEVEL)}")
 
 
 def _style_name(paragraph: Element, styles: Mapping[str, Element]) -> str:
-    return get_child_value(styles.get(get_child_value(paragraph, "pPr", "pStyle") or ""), "name") or ""
+    return ns.get_child_value(styles.get(ns.get_child_value(paragraph, "pPr", "pStyle") or ""), "name") or ""
 
 
 def _is_code(paragraph: Element) -> bool:
     runs = [run for run in paragraph.iter(ns.W + "r") if any(text.text for text in run.iter(ns.W + "t"))]
     fonts = [run.find(f"{ns.W}rPr/{ns.W}rFonts") for run in runs]
     is_mono = runs and all(
-        font is not None and MONOSPACED_FONT.search(font.get(ns.W + "ascii") or "") for font in fonts
+        font is not None and office_markup.MONOSPACED_FONT.search(font.get(ns.W + "ascii") or "") for font in fonts
     )
-    return bool(is_mono) and CODE_CHARACTERS.search(join_texts(paragraph, ns.W + "t")) is not None
+    return bool(is_mono) and office_markup.CODE_CHARACTERS.search(ns.join_texts(paragraph, ns.W + "t")) is not None
 
 
 def _set_style(paragraph: Element, style: str) -> None:
     properties = paragraph.find(ns.W + "pPr")
     if properties is None:
-        properties = w("pPr")
+        properties = ns.w("pPr")
         paragraph.insert(0, properties)
     name = properties.find(ns.W + "pStyle")
     if name is None:
-        name = w("pStyle")
+        name = ns.w("pStyle")
         properties.insert(0, name)
     name.set(ns.W + "val", style)
 
@@ -284,7 +267,7 @@ def read_damaged(data: bytes, request: ParseRequest) -> ParsedDocument:
     root = parse_xml(xml, _MAIN, recover=True)
     if root.find(ns.W + "body") is None:
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.")
-    names = {style: HEADING_STYLE.sub(r"heading \1", style) for style in _used(root, "pStyle")}
+    names = {style: office_markup.HEADING_STYLE.sub(r"heading \1", style) for style in _used(root, "pStyle")}
     styles = (f'<w:style w:styleId="{style}"><w:name w:val="{name}"/></w:style>' for style, name in names.items())
     levels = "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in range(9))
     lists = "".join(f'<w:num w:numId="{one}"><w:abstractNumId w:val="0"/></w:num>' for one in _used(root, "numId"))

@@ -54,7 +54,6 @@ class OdfStyles:
                 self._lists.setdefault(get_attribute(style, ns.STYLE + "name"), _levels(style))
             outlines += root.iter(ns.TEXT + "outline-style")
         self.outline = _levels(outlines[0]) if outlines else {}
-        """Numbering of headings."""
 
     def text_format(self, element: Element, family: str) -> OdfTextFormat:
         """Return the format of an element of a family (`paragraph`, `text`), including inherited properties."""

@@ -23,7 +23,6 @@ from scraper.html.dom.xpath import Element, text_of
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 _MAX_CELLS = 500_000
-"""Cells of one table, like `MAX_ROWS` and `MAX_COLUMNS`."""
 _MAX_REPEATS = 100
 """Repetitions of a row or cell with content; empty ones at the end are dropped."""
 _MAX_DEPTH = 20
@@ -42,7 +41,6 @@ class OdfCell:
     columns: int = 1
     rows: int = 1
     covered: bool = False
-    """Another cell spans it."""
 
 
 @dataclass(slots=True)

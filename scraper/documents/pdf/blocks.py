@@ -21,7 +21,6 @@ _SHORT = 0.75
 """Ratio to the column width. A shorter line that ends a sentence ends the paragraph."""
 _INDENT = 0.9
 _LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
-"""Leader dots before a page number."""
 _ENDS = tuple('.!?:;"\u201d\u3002')
 
 
@@ -104,7 +103,6 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
 _MOSTLY_MONO = 0.6
 """Ratio of a document's letters in fonts of a fixed width. Above it, such a font is not a sign of code."""
 _CODE_SHARE = 0.25
-"""Ratio of lines with signs of code on a page of such a document that is code."""
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
 
 
@@ -127,7 +125,6 @@ def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
 
 
 _HEADING_SIZE_RATIO = 0.9
-"""Points by which a heading's font is larger than the body font."""
 _MAX_LARGE_CHARS = 200
 _MAX_BOLD_CHARS = 120
 _MAX_LEVEL = 5

@@ -19,7 +19,6 @@ _PYPDF_ERRORS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
     AssertionError, ZeroDivisionError, NotImplementedError,
 )  # fmt: skip
-"""Errors that pypdf raises for damaged files."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:

@@ -21,7 +21,6 @@ _NEAR, _APART = 0.35, 1.0
 """Multiples of the font size: maximum gap before a power or index, and between the parts of one formula."""
 _SAME_FOOT = 0.45
 _OPERATORS = frozenset("∫∬∭∮∑∏∐⋃⋂⨁⨂⋁⋀")
-"""Operators whose limits may be above and below them."""
 _MAX_BAR, _BAR_EXCESS = 400.0, 4.0
 """Points: maximum length of the bar of a fraction, and by how much it exceeds the wider part."""
 _BAR_DISTANCE = 1.3

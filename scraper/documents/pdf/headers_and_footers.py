@@ -17,7 +17,6 @@ from scraper.documents.pdf.text_assembly import group_rows, text_of_row
 from scraper.text.numerals import format_numeral
 
 _MARGIN = 0.1
-"""Ratio to the page height: area of headers and footers."""
 _MIN_PAGE_SHARE = 0.4
 """Ratio of half of the pages: left and right pages may have different headers."""
 _FEW_PAGES = 3
@@ -27,7 +26,6 @@ _SAME_PLACE = 1.0
 _NUMBER = re.compile(r"\d[\d.,:/\u2013-]*|\b[ivxlc]{1,7}\b")
 """A number with its decimals, a date, a time, a Roman numeral."""
 _COUNTER = re.compile(r"(\d{1,4}|[ivxlc]{1,7})(/\d{1,4}|)")
-"""A number that may be that of a page, also with the number of all pages."""
 _MAX_COUNTERS = 3
 """Numbers of one line that may count the pages. In a line with more, none does."""
 _MAX_OFFSET = 40

@@ -27,7 +27,6 @@ MAX_SCAN_PIXELS = 40_000_000
 _SCAN_SLACK = 0.25
 """Ratio of the line height. The text layer of a scan may be so far from its letters."""
 _LAYER_SAMPLES = 3
-"""Texts of a layer that are rendered."""
 _WIDENING = 0.1
 """Points. Boxes of text are that much larger on each side, because spaces and thin letters may have no area."""
 _MIN_BACKGROUND = 4.0

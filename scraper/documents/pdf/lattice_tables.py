@@ -10,14 +10,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import median
 
+from scraper.documents.pdf import text_assembly
 from scraper.documents.pdf.layout_model import LayoutPage, LayoutRow, RulingLine, TextRun
-from scraper.documents.pdf.text_assembly import (
-    group_adjacent,
-    group_rows,
-    is_right_to_left,
-    join_cell_lines,
-    text_of_row,
-)
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
@@ -124,7 +118,7 @@ def _split_at_lines(lattice: _Lattice, run: TextRun, crossed: Collection[float])
     row = min(max(0, bisect_left(lattice.ys, run.middle) - 1), len(lattice.ys) - 2)
     first, last = bisect_left(lattice.xs, run.x0 + _TOUCH), bisect_right(lattice.xs, run.x1 - _TOUCH)
     texts = run.text.split()
-    if first >= last or len(texts) != len(run.words) or is_right_to_left(run.text):
+    if first >= last or len(texts) != len(run.words) or text_assembly.is_right_to_left(run.text):
         yield run
         return
     start = 0
@@ -173,14 +167,14 @@ def _owners(lattice: _Lattice, cells: Iterable[tuple[int, int]]) -> dict[tuple[i
 def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int) -> list[list[str]]:
     """Return the rows between two lines: one, or as many as all columns have text lines."""
     width = len(lattice.xs) - 1
-    cells = [group_rows(placed.get((band, column), ())) for column in range(width)]
+    cells = [text_assembly.group_rows(placed.get((band, column), ())) for column in range(width)]
     lines = _common_lines(cells)
     if lines is None:
-        return [[join_cell_lines(text_of_row(row) for row in cell) for cell in cells]]
+        return [[text_assembly.join_cell_lines(text_assembly.text_of_row(row) for row in cell) for cell in cells]]
     rows = []
     for top, bottom in lines:
         inside = [[row for row in cell if top <= row.runs[0].middle < bottom] for cell in cells]
-        rows.append([join_cell_lines(text_of_row(row) for row in cell) for cell in inside])
+        rows.append([text_assembly.join_cell_lines(text_assembly.text_of_row(row) for row in cell) for cell in inside])
     return rows
 
 
@@ -208,7 +202,7 @@ def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[Layout
     """Return True if the first column has the most lines and all others contain numbers."""
     if not cells[0] or longest is not cells[0]:
         return False
-    texts = [text_of_row(row) for cell in cells[1:] for row in cell]
+    texts = [text_assembly.text_of_row(row) for cell in cells[1:] for row in cell]
     numbers = sum(any(map(str.isdigit, text)) and len(text) < 16 for text in texts)
     return len(texts) >= 2 and numbers >= 0.9 * len(texts)
 
@@ -261,7 +255,9 @@ def _with_ends(positions: tuple[float, ...], crossing: Sequence[RulingLine]) -> 
 
 
 def _positions(lines: Iterable[RulingLine]) -> tuple[float, ...]:
-    clusters = group_adjacent(sorted(line.at for line in lines), lambda cluster, at: at - cluster[-1] <= _SAME_LINE)
+    clusters = text_assembly.group_adjacent(
+        sorted(line.at for line in lines), lambda cluster, at: at - cluster[-1] <= _SAME_LINE
+    )
     return tuple(sum(cluster) / len(cluster) for cluster in clusters)
 
 

@@ -16,15 +16,8 @@ from liteparse._liteparse import LiteParse
 
 from scraper.call_context import Deadline
 from scraper.documents.model import ParseRequest
+from scraper.documents.pdf import item_corrections
 from scraper.documents.pdf.formula_layout import write_formulas
-from scraper.documents.pdf.item_corrections import (
-    PdfItem,
-    PdfWord,
-    rebuild_words,
-    separate_words,
-    use_spaces_of,
-    write_superscripts,
-)
 from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines
 from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
@@ -133,13 +126,13 @@ def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) ->
     )
 
 
-def read_items(page: Any) -> list[PdfItem]:
+def read_items(page: Any) -> list[item_corrections.PdfItem]:
     """Return the text items of a page of the native result."""
     return [
-        PdfItem(
+        item_corrections.PdfItem(
             one.text, one.x, one.y, one.width, one.height, one.rotation, one.font_name, one.font_size, one.font_height,
             one.font_weight, one.mcid,
-            tuple([PdfWord(word.text, word.x, word.y, word.width, word.height) for word in one.words]),
+            tuple([item_corrections.PdfWord(word.text, word.x, word.y, word.width, word.height) for word in one.words]),
         )
         for one in page.text_items
     ]  # fmt: skip
@@ -195,23 +188,23 @@ def _parse(data: bytes, request: ParseRequest) -> Any:
         ) from None
 
 
-def _correct_items(items: list[PdfItem], text: PageText) -> list[PdfItem]:
+def _correct_items(items: list[item_corrections.PdfItem], text: PageText) -> list[item_corrections.PdfItem]:
     """Return the items of a page without hidden words, with words in order and apart, and raised numbers."""
     if text.hidden:
         items = [item for one in items for item in _remove_hidden(one, text)]
     if text.placed:
-        items = rebuild_words(items, text.placed)
+        items = item_corrections.rebuild_words(items, text.placed)
     elif text.glyphs:
-        items = separate_words(items, text.glyphs)
+        items = item_corrections.separate_words(items, text.glyphs)
     else:
-        items = use_spaces_of(items, text.text)
-    return write_superscripts(items, text.superscripts) if text.superscripts else items
+        items = item_corrections.use_spaces_of(items, text.text)
+    return item_corrections.write_superscripts(items, text.superscripts) if text.superscripts else items
 
 
-def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
+def _remove_hidden(item: item_corrections.PdfItem, page: PageText) -> Iterator[item_corrections.PdfItem]:
     """Yield an item without its hidden words."""
 
-    def is_hidden(piece: PdfItem | PdfWord) -> bool:
+    def is_hidden(piece: item_corrections.PdfItem | item_corrections.PdfWord) -> bool:
         box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
         hidden = sum(box.overlap(other) for other in page.hidden)
         return hidden > _MIN_HIDDEN_SHARE * box.area and hidden > sum(map(box.overlap, page.visible))
@@ -225,7 +218,7 @@ def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
         yield item._replace(text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=tuple(kept))
 
 
-def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
+def _convert_page(page: Any, items: Sequence[item_corrections.PdfItem]) -> LayoutPage:
     height = page.height if math.isfinite(page.height) and 0 < page.height < 100_000 else 800.0
     lines = find_lines(page.vector_graphics)
     runs = write_formulas(tuple(_convert_runs(items)), lines.across)
@@ -233,7 +226,7 @@ def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
     return LayoutPage(page.page_num, height, runs, lines, tags, rotated)
 
 
-def _convert_runs(items: Sequence[PdfItem]) -> Iterator[TextRun]:
+def _convert_runs(items: Sequence[item_corrections.PdfItem]) -> Iterator[TextRun]:
     """Yield the level runs; drop rotated ones, such as stamps in the margin."""
     for item in items:
         text = item.text
@@ -269,18 +262,18 @@ def _read_font_name(name: str) -> tuple[bool, bool, bool]:
     return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
-def _font_size(item: PdfItem) -> float:
+def _font_size(item: item_corrections.PdfItem) -> float:
     return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
 
 
-def _is_straight(item: PdfItem) -> bool:
+def _is_straight(item: item_corrections.PdfItem) -> bool:
     """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation."""
     slant = abs((item.rotation + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     height = _MAX_LINE_HEIGHT * (item.font_height or item.font_size or item.height)
     return slant <= 1 or (slant < _MAX_SLANT and item.height < height)
 
 
-def _find_rotated_runs(items: Sequence[PdfItem]) -> tuple[TextRun, ...]:
+def _find_rotated_runs(items: Sequence[item_corrections.PdfItem]) -> tuple[TextRun, ...]:
     """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end."""
     found: list[tuple[float, TextRun]] = []
     for item in items:
@@ -296,7 +289,7 @@ def _find_rotated_runs(items: Sequence[PdfItem]) -> tuple[TextRun, ...]:
     return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
 
 
-def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[Span, ...]]]:
+def _split_item(item: item_corrections.PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[Span, ...]]]:
     """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
     words = item.words if abs(item.rotation) <= _MAX_SLANT else ()
     ends = tuple([(word.x, word.x + word.width) for word in words])
@@ -312,7 +305,7 @@ def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float,
         yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
 
 
-def _separate_words(item: PdfItem, size: float) -> str:
+def _separate_words(item: item_corrections.PdfItem, size: float) -> str:
     """Return the text with spaces between words that are apart, such as a caption's label and its number."""
     text, rest = "", item.text
     for word, following in pairwise(item.words):

@@ -197,7 +197,6 @@ class PageObject(NamedTuple):
     order: int
     matrices: Matrices
     mode: int
-    """Text rendering mode."""
     fill: Fill | None
     """Color of the fill; None for patterns."""
 
@@ -307,7 +306,6 @@ _GRAY, _BGRX = 1, 3
 _WITH_ANNOTATIONS = 0x01
 _WHITE = 0xFFFFFFFF
 _PIXELS_PER_POINT = 1.5
-"""Pixels per point."""
 _MAX_PIXELS = 1_600
 _MIN_CONTRAST = 24
 """Difference of a color channel, of 255, within a column of pixels."""

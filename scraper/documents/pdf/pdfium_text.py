@@ -9,16 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from scraper.documents.model import ParseRequest
-from scraper.documents.pdf import hidden_text
+from scraper.documents.pdf import hidden_text, item_corrections
 from scraper.documents.pdf.hidden_text import HiddenText, HiddenTextSearch
-from scraper.documents.pdf.item_corrections import (
-    Glyph,
-    PlacedGlyph,
-    find_superscripts,
-    has_wrong_spaces,
-    read_glyphs,
-    read_places,
-)
 from scraper.documents.pdf.pdfium import Box, open_document, open_page, pdfium, render_gray
 from scraper.documents.pdf.text_assembly import is_right_to_left
 
@@ -26,7 +18,6 @@ T = TypeVar("T")
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
 _MAX_LAYERED_PAGES = 50
-"""Pages of which layers are rendered twice, to find layers that are switched off."""
 _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
 _MAX_COORDINATE = 1e6
@@ -45,10 +36,9 @@ class PageText:
     visible: tuple[Box, ...] = ()
     """Boxes of the other text, if some is hidden."""
     superscripts: tuple[tuple[str, Box], ...] = ()
-    """Small raised numbers, with their boxes."""
-    glyphs: tuple[Glyph, ...] = ()
+    glyphs: tuple[item_corrections.Glyph, ...] = ()
     """All characters, with the boxes of their drawings, if spaces are in wrong places."""
-    placed: tuple[PlacedGlyph, ...] = ()
+    placed: tuple[item_corrections.PlacedGlyph, ...] = ()
     """All characters, if most are of a right-to-left script."""
 
 
@@ -110,9 +100,9 @@ def _text_of_page(
         if not text or not count:
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
-        raised = list(find_superscripts(text, found.plain))
+        raised = list(item_corrections.find_superscripts(text, found.plain))
         superscripts = _pair((number for number, _ in raised), _to_device(page, (box for _, box in raised)))
-        glyphs: list[Glyph] = []
+        glyphs: list[item_corrections.Glyph] = []
         unseen = ""
         hidden, visible = (_to_device(page, boxes) for boxes in (found.hidden.values(), found.visible))
         if found.hidden:
@@ -121,9 +111,13 @@ def _text_of_page(
             buffer = (ctypes.c_uint16 * (count + 1))()
             written = pdfium().FPDFText_GetText(text, 0, count, buffer)
             content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
-            glyphs = list(read_glyphs(text, count)) if has_wrong_spaces(content) else []
+            glyphs = (
+                list(item_corrections.read_glyphs(text, count)) if item_corrections.has_wrong_spaces(content) else []
+            )
         drawn = _pair((character for character, _ in glyphs), _to_device(page, (box for _, box in glyphs)))
-        found_places = list(read_places(text, count, found.hidden)) if is_right_to_left(content) else []
+        found_places = (
+            list(item_corrections.read_places(text, count, found.hidden)) if is_right_to_left(content) else []
+        )
         boxes = _to_device(page, (glyph.box for glyph in found_places))
         placed = tuple(glyph._replace(box=box) for glyph, box in _pair(found_places, boxes))
         return PageText(content, unseen, hidden, visible, superscripts, drawn, placed), found

@@ -13,17 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 
-from scraper.documents.completeness import (
-    PARTS_OF_LINES,
-    WHOLE_LINES,
-    count_letters,
-    count_written_letters,
-    find_lost_letters,
-    find_missing_lines,
-    format_loss_warning,
-    is_incomplete,
-    total_letters,
-)
+from scraper.documents import completeness
 from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import HIDDEN_TEXT_WARNING, ParsedDocument, ParseRequest
 from scraper.documents.pdf import liteparse_loader, pdfium_text
@@ -207,29 +197,32 @@ def _complete_pages(
     Returns:
         True if pages still lack letters, and warnings.
     """
-    expected = {page: count_letters(text.text) - count_letters(removed.get(page, "")) for page, text in source.items()}
-    hidden = {page: unseen for page, text in source.items() if (unseen := count_letters(text.hidden_text))}
+    expected = {
+        page: completeness.count_letters(text.text) - completeness.count_letters(removed.get(page, ""))
+        for page, text in source.items()
+    }
+    hidden = {page: unseen for page, text in source.items() if (unseen := completeness.count_letters(text.hidden_text))}
     if lost := _find_losses(expected, markdown, list(expected)):
         lines = pdfium_text.read_visible_lines(data, list(lost), request.password)
         for page in lost:
-            visible = expected[page] & count_letters("\n".join(lines[page]))
-            if is_incomplete(expected[page] - visible, expected[page]):
+            visible = expected[page] & completeness.count_letters("\n".join(lines[page]))
+            if completeness.is_incomplete(expected[page] - visible, expected[page]):
                 hidden[page] = hidden.get(page, Counter()) + (expected[page] - visible)
             expected[page] = visible
-        for share in (WHOLE_LINES, PARTS_OF_LINES):
+        for share in (completeness.WHOLE_LINES, completeness.PARTS_OF_LINES):
             _add_missing_lines(markdown, lines, _find_losses(expected, markdown, list(lost)), share)
         lost = _find_losses(expected, markdown, list(lost))
     if request.more_care and (pages := sorted({*unread, *lost} - hidden.keys())):
         lines = _load_fallback_reader().read_lines(data, pages, request.password)
-        letters = {page: count_letters("\n".join(found)) for page, found in lines.items()}
-        _add_missing_lines(markdown, lines, _find_losses(letters, markdown, pages), WHOLE_LINES)
+        letters = {page: completeness.count_letters("\n".join(found)) for page, found in lines.items()}
+        _add_missing_lines(markdown, lines, _find_losses(letters, markdown, pages), completeness.WHOLE_LINES)
         lost = _find_losses(expected, markdown, list(lost))
-    total = total_letters(expected.values()) + total_letters(hidden.values())
+    total = completeness.total_letters(expected.values()) + completeness.total_letters(hidden.values())
     warnings = []
     if lost:
-        warnings.append(format_loss_warning("Some text is missing", lost, total))
+        warnings.append(completeness.format_loss_warning("Some text is missing", lost, total))
     if hidden:
-        warnings.append(format_loss_warning(HIDDEN_TEXT_WARNING, hidden, total))
+        warnings.append(completeness.format_loss_warning(HIDDEN_TEXT_WARNING, hidden, total))
     if total and sum(map(len, removed.values())) > _MAX_REMOVED_SHARE * total:
         warnings.append("Repeated headers and footers are shown only once, and page numbers not at all.")
     return bool(lost), warnings
@@ -242,11 +235,11 @@ def _find_losses(
     losses = {}
     for page in pages:
         letters = expected.get(page, Counter())
-        lost = find_lost_letters(letters, markdown[page])
-        if is_incomplete(lost, letters):
-            before = count_written_letters(markdown.get(page - 1, "")) - expected.get(page - 1, Counter())
-            lost = find_lost_letters(letters, markdown[page], before)
-            if is_incomplete(lost, letters):
+        lost = completeness.find_lost_letters(letters, markdown[page])
+        if completeness.is_incomplete(lost, letters):
+            before = completeness.count_written_letters(markdown.get(page - 1, "")) - expected.get(page - 1, Counter())
+            lost = completeness.find_lost_letters(letters, markdown[page], before)
+            if completeness.is_incomplete(lost, letters):
                 losses[page] = lost
     return losses
 
@@ -255,7 +248,7 @@ def _add_missing_lines(
     markdown: dict[int, str], lines: Mapping[int, Sequence[str]], lost: Mapping[int, Counter[str]], min_share: float
 ) -> None:
     for page, letters in lost.items():
-        missing = find_missing_lines(lines.get(page, ()), markdown[page], letters, min_share)
+        missing = completeness.find_missing_lines(lines.get(page, ()), markdown[page], letters, min_share)
         if missing:
             text = escape_text(join_lines(missing))
             markdown[page] = f"{markdown[page]}\n\n{text}".strip()

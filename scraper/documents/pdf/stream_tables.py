@@ -27,7 +27,6 @@ _MAX_ROWS_ABOVE = 4
 _MAX_ROWS_BETWEEN = 3
 """Rows without a gap that may occur between rows of one table."""
 _MIN_SHARED_GAP = 2.0
-"""Points that gaps must have in common."""
 _MAX_RULED_DISTANCE = 3.0
 """Multiple of the row height. A wider distance ends a table, also if a line is drawn between its rows."""
 _MAX_ROW_DISTANCE = 1.6

@@ -180,7 +180,6 @@ _DROP_CAPITAL = re.compile(r"[\"'\u00ab\u2018\u201c\u201e]?[^\W\d_]")
 _MIN_DROP = 2.2
 """Multiple of the body's font size. Smaller capitals are in the line of their word."""
 _MAX_DROPS = 20
-"""On one page."""
 _SAME_SIZE, _OVERLAP = 0.2, 2.0
 """Ratio of the font size, and points."""
 

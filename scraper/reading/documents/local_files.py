@@ -47,9 +47,7 @@ class LocalFile:
     name: str
     """Requested path, cut to 200 characters."""
     changed: bool
-    """True if the file changed during the read."""
     identity: tuple[int, ...]
-    """Device, inode, size and modification time."""
 
 
 class LocalFiles:

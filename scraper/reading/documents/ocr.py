@@ -30,7 +30,6 @@ from scraper.text.sanitize import clean
 
 _TESSERACT_COMMAND = "tesseract"
 _MAX_LANGUAGES = 8
-"""Languages that tesseract uses at once."""
 _ORIENTATION = "osd"
 """Language data for the rotation and the script of a page, which is not a language."""
 _LANGUAGES = {
@@ -39,19 +38,14 @@ _LANGUAGES = {
     "ja": "jpn", "ko": "kor", "nl": "nld", "no": "nor", "pl": "pol", "pt": "por", "ro": "ron", "ru": "rus",
     "sv": "swe", "th": "tha", "tr": "tur", "uk": "ukr", "vi": "vie", "zh": "chi_sim",
 }  # fmt: skip
-"""Language names of tesseract by ISO 639-1 code."""
 _SIMILAR = 2
 """Percent. The detected language alone is used unless its confidence is lower by more: other languages lose accents but
 have high confidence."""
 _PAGE = re.compile(r"^<!-- page (\d{1,9}) -->$", re.MULTILINE)
 _MAX_LISTED = 100
-"""Recognized pages that the warning names."""
 _LIST_LIMIT_S = 10.0
-"""Seconds to list the installed languages."""
 _MAX_PIXEL_BYTES = 16_000_000
-"""Bytes of the pixels of one image."""
 _WORD_LEVEL = "5"
-"""Level of word rows in the table that tesseract prints."""
 
 
 class RecognitionError(Exception):

@@ -57,9 +57,7 @@ _ERRORS_BY_CODE: dict[str, type[errors.ScraperError]] = {
     )
 }  # fmt: skip
 _RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted", "empty"})
-"""Error codes after which the fallback reader is tried."""
 _SECOND_SHARE = 0.5
-"""Share of the time limit for a second attempt."""
 _LOADING_SHARE = 0.3
 """Share of the time limit after which no further pages are loaded; those that are loaded must still be written."""
 _FAILURES: dict[str, tuple[str, str]] = {
@@ -159,12 +157,9 @@ class DocumentParser:
         try:
             timed = replace(request, time_s=limit_s * _LOADING_SHARE)
             answer = await self._processes.run(asdict(timed), data, limit_s=limit_s)
-        except WorkerTimeoutError as failure:
-            raise _parser_failure("timeout") from failure
-        except WorkerMemoryError as failure:
-            raise _parser_failure("out_of_memory") from failure
         except WorkerFailedError as failure:
-            raise _parser_failure("crash") from failure
+            codes = {WorkerTimeoutError: "timeout", WorkerMemoryError: "out_of_memory"}
+            raise _parser_failure(codes.get(type(failure), "crash")) from failure
         if "parsed" not in answer:
             raise _parser_error(answer)
         try:
