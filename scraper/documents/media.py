@@ -122,7 +122,6 @@ _ID = re.compile(r"[\w-]{11}")
 _PLAYER = re.compile(r"ytInitialPlayerResponse\s*=\s*(?=\{)")
 _FORMAT = re.compile(r"&fmt=[^&]*")
 _LINE = re.compile(r'<text start="([^"<>]{0,40})"[^<>]{0,200}>([^<]*)</text>')
-_SECONDS = re.compile(r"\d{1,9}(?:\.\d{0,9})?")
 _TAG = re.compile(r"<[^<>]{0,200}>")
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
 _MAX_S = 1e6
@@ -204,7 +203,7 @@ def read_transcript(data: bytes, request: ParseRequest) -> ParsedDocument:
     began = 0.0
     for line in _LINE.finditer(source):
         text = " ".join(_TAG.sub("", html.unescape(html.unescape(line[2]))).split())
-        start = min(float(line[1]), _MAX_S) if _SECONDS.fullmatch(line[1]) else 0.0
+        start = min(float(line[1]), _MAX_S) if line[1].replace(".", "", 1).isdecimal() else 0.0
         if not text:
             continue
         since = start - began

@@ -22,7 +22,7 @@ from scraper.text.sanitize import clean_line
 
 ITEM_NUMBER = "\ue0f2{}\ue0f3"
 """Template of the placeholder for the number of a list item, at the start of its text."""
-CODE_CHARACTERS = re.compile(r"[{}();=<>\[\]$#|]")
+CODE_CHARACTERS = frozenset("{}();=<>[]$#|")
 """Characters by which monospaced text counts as code."""
 HEADING_STYLE = re.compile(r"(?:heading|berschrift|titre|titolo|t[ií]tulo|rubrik|kop)\s*([1-9])(?!\d)", re.IGNORECASE)
 """Name or ID of a style for headings, with their level."""

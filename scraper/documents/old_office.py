@@ -144,16 +144,13 @@ def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterat
 
 def _blocks(text: str) -> Iterator[str]:
     cells: list[str] = []
-    for piece in re.split("(?<=\x07)", text):
-        if piece.endswith("\x07"):
-            *before, last = piece[:-1].split("\r") if not cells else [piece[:-1]]
-            yield from _paragraphs(before)
-            cells.append(" ".join(last.split()))
-            continue
-        yield from _table(cells)
-        cells = []
-        yield from _paragraphs(re.split("[\r\x0c]", piece))
+    *ended, rest = text.split("\x07")
+    for piece in ended:
+        *before, last = [piece] if cells else piece.split("\r")
+        yield from _paragraphs(before)
+        cells.append(" ".join(last.split()))
     yield from _table(cells)
+    yield from _paragraphs(rest.replace("\x0c", "\r").split("\r"))
 
 
 def _paragraphs(lines: list[str]) -> Iterator[str]:

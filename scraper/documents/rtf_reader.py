@@ -26,8 +26,8 @@ _MAX_BYTES = 50_000_000
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
-_CODE_CHARACTERS = re.compile(r"[{}();=\[\]$#|]")
-_TYPED_BULLET = re.compile(r"([•·▪‣\uf0b7])\s+")
+_CODE_CHARACTERS = frozenset("{}();=[]$#|")
+_TYPED_BULLETS = ("•", "·", "▪", "‣", "\uf0b7")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN = frozenset({"text", "note", "comment", "box", "link"})
 _SEPARATE_TEXTS = frozenset({"note", "comment", "box"})
@@ -80,7 +80,6 @@ _TITLE_LEVEL = 0
 """Level of the document's title; with a title, all headings are one level lower."""
 
 _COUNT = re.compile(r"(\d{1,6})[.)]?")
-_BULLET = re.compile(r"[\W_]|o", re.IGNORECASE)
 _TICKS = {"\u2610": " ", "\u2611": "x", "\u2612": "x", "\u2713": "x", "\u2714": "x"}
 _BLOCK_TAGS = ("<pre>", "<table>", "<ul>", "<ol>")
 _MAX_LEVEL = 6
@@ -224,7 +223,7 @@ def _write_list(items: Sequence[_Paragraph]) -> str:
         label = ""  # Markdown has no mark for it.
         if item.label in _TICKS:
             label = f"[{_TICKS[item.label]}] "
-        elif item.label and not count and not _BULLET.fullmatch(item.label):
+        elif item.label and not count and (len(item.label) > 1 or (item.label.isalnum() and item.label not in "oO")):
             label = f"{html.escape(item.label)} "
         value = f' value="{count[1]}"' if count else ""
         written.append(f"<li{value}><p>{label}{item.text}</p>")
@@ -517,7 +516,7 @@ class _Reader:
         text, style = self._texts[-1], self._format
         content, label, mono = "".join(text.pieces), text.label, text.mono
         text.pieces, text.label, text.mono = [], "", True
-        if mono and not label and not style.in_table and _CODE_CHARACTERS.search(content.replace("<br>", "")):
+        if mono and not label and not style.in_table and not _CODE_CHARACTERS.isdisjoint(content):
             text.paragraphs.add_code(html.unescape(_TAG.sub("", content.replace("<br>", "\n"))))
             return
         for tag in ("b", "i", "s"):  # Merge adjacent texts of one format.
@@ -531,7 +530,7 @@ class _Reader:
             content = content.replace("<b>", "").replace("</b>", "")
             if any(character.isalnum() or character == "_" for character in label):
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
-        if bullet := None if label or style.in_table else _TYPED_BULLET.match(content):
-            content, label = content[bullet.end() :], bullet[1]
+        if content.startswith(_TYPED_BULLETS) and content[1:2].isspace() and not (label or style.in_table):
+            content, label = content[1:].lstrip(), content[0]
         paragraph = _Paragraph(content, heading, label, bool(label) and heading is None, style.level)
         text.paragraphs.add(paragraph, in_table=style.in_table)

@@ -22,15 +22,12 @@ _NUMBER = re.compile(
     rb"(?:<(?:\w+:)?f\b[^<>]*(?:/>|>[^<>]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>)(\d{1,15})</"
 )
 """Cell with a style and a whole number: its tag, its style, the text before the number, and the number."""
-_TYPE = re.compile(rb"\st=")
 _FORMULA = re.compile(
     rb"<((?:\w+:)?)c\b(?![^<>]*\bt=\"(?!n\"))([^<>]*)>\s*<(?:\w+:)?f\b[^<>]*?(?:/>|>([^<>]*)</(?:\w+:)?f>)"
     rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
 )
 """Cell with a formula and without a value: prefix, attributes and formula. An empty text has the type `str`."""
 _EMPTY_CELL = re.compile(rb"<(?:\w+:)?c\b[^<>]*?(?:/>|>\s*</(?:\w+:)?c>)")
-_ZEROS = re.compile(r"0{2,15}")
-"""Number format of postal codes and other numbers that keep their leading zeros."""
 
 
 def read_padded_styles(parts: ZipParts) -> dict[int, int]:
@@ -40,7 +37,8 @@ def read_padded_styles(parts: ZipParts) -> dict[int, int]:
         return {}
     codes = {one.get("numFmtId"): str(one.get("formatCode")) for one in root.iter(S + "numFmt")}
     styles = enumerate(codes.get(style.get("numFmtId"), "") for style in root.iterfind(f"{S}cellXfs/{S}xf"))
-    return {index: len(code) for index, code in styles if _ZEROS.fullmatch(code)}
+    # The number format of postal codes and other numbers that keep their leading zeros.
+    return {index: len(code) for index, code in styles if set(code) == {"0"} and 1 < len(code) < 16}
 
 
 def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> tuple[bytes, int]:
@@ -53,7 +51,7 @@ def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> tuple[bytes, 
     def pad(match: re.Match[bytes]) -> bytes:
         tag, style, before, digits = match.groups()
         width = padded_styles.get(int(style))
-        if width is None or _TYPE.search(tag):
+        if width is None or b" t=" in tag:
             return match[0]
         return tag + b' t="str"' + before + digits.zfill(width) + b"</"
 

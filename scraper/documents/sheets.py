@@ -39,8 +39,7 @@ _CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _SHARED = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
 _STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
 _SHARED_STRINGS = "xl/sharedStrings.xml"
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-_OMITTED = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
+_OMITTED = tuple(f"xl/{name}/" for name in ("media", "embeddings", "drawings", "charts", "printerSettings", "theme"))
 _SHEET_DATA = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
 _SMALL_BYTES = 20_000_000
 """Bytes. Smaller sheets are read whole, because merged cells are declared after the rows."""
@@ -159,7 +158,10 @@ def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[
     row_counts: dict[str, int] = {}
     sheets: dict[str, bytes] = {}
     names = {part: name for name, part in iter_sheet_parts(parts)}
-    for part in filter(_SHEET.fullmatch, parts.names):
+    for part in parts.names:
+        folder, _, file = part.rpartition("/")
+        if folder != "xl/worksheets" or not file.endswith(".xml"):
+            continue
         try:
             if parts.size_of(part) <= _SMALL_BYTES:
                 sheets[part], count = parts.read(part), 0
@@ -181,7 +183,7 @@ def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[
                 f"Sheet {names.get(part, part)[:60]}: {count:,} formulas have no stored value and are shown themselves."
             )
     if row_counts or written != before:  # Also leave out pictures, drawings and themes.
-        kept = (name for name in parts.names if not _OMITTED.match(name) and not name.endswith("/"))
+        kept = (name for name in parts.names if not name.startswith(_OMITTED) and not name.endswith("/"))
         data = write_zip({name: written[name] if name in written else parts.read(name) for name in kept})
     return data, row_counts
 

@@ -16,6 +16,7 @@ from scraper.documents import office_xml as ns
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.office_markup import ITEM_NUMBER, ListCounter, ListLevel
 from scraper.documents.office_xml import get_child_value, is_enabled, join_texts, text_element, w
+from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import clean_line
 
@@ -23,7 +24,7 @@ FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
 """Placeholder with the number of a formula, chart or picture, whose characters would be escaped as Markdown."""
 
 _CELL_BREAKS = re.compile(r"[\s|]+(?:-{3}[\s|]+)*")
-_BRACKETS = re.compile(r"[\[\]()\s]+")
+_BRACKETS = str.maketrans("[]()", "    ")
 _HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
 _MAX_STYLE_DEPTH = 10
 HEADING_LEVELS = {str(level): level + 1 for level in range(9)}
@@ -59,8 +60,8 @@ def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
         paragraph = next(run.iterancestors(ns.W + "p"), None) if hidden else None
         names = (get_child_value(run, "rPr", "rStyle"), get_child_value(paragraph, "pPr", "pStyle"))
         is_hidden = any(name in hidden for name in names) if own is None else is_enabled(run, "rPr", "vanish")
-        if is_hidden and (parent := run.getparent()) is not None:
-            parent.remove(run)
+        if is_hidden:
+            remove(run)
 
 
 def get_outline_level(paragraph: Element) -> int | None:
@@ -81,8 +82,7 @@ def _unwrap_runs(body: Element) -> None:
     for frame in list(body.iter(ns.W + "fldSimple", ns.W + "bdo", ns.W + "dir")):
         for inner in list(frame):
             frame.addprevious(inner)
-        if (parent := frame.getparent()) is not None:
-            parent.remove(frame)
+        remove(frame)
 
 
 def _move_text_boxes(body: Element) -> None:
@@ -106,8 +106,7 @@ def _move_text_boxes(body: Element) -> None:
             parent.insert(parent.index(after) + 1, block)
             after = block
         anchors[anchor] = after
-        if (holder := box.getparent()) is not None:
-            holder.remove(box)
+        remove(box)
 
 
 def _join_drop_capitals(body: Element) -> None:
@@ -137,7 +136,7 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
         texts = [charts.get(str(one.get(ns.R_ID) or one.get(ns.R_DIAGRAM)), "") for one in found]
         in_cell = next(drawing.iterancestors(ns.W + "tc"), None) is not None
         text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
-        picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
+        picture = f"![{' '.join(description.translate(_BRACKETS).split())}]()" if description else ""
         if text or picture:
             formulas.append(f"\n\n{text}\n\n" if text and not in_cell else text or picture)
             run.addnext(w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
@@ -240,10 +239,8 @@ def get_style_level(style: str | None, styles: Mapping[str, Element]) -> int | N
 
 
 def _replace(old: Element, new: Element) -> None:
-    new.tail = old.tail
     old.addprevious(new)
-    if (parent := old.getparent()) is not None:
-        parent.remove(old)
+    remove(old)
 
 
 class NumberingLevel(NamedTuple):

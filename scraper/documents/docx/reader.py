@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import io
-import re
 import struct
 import zipfile
 import zlib
@@ -32,16 +31,14 @@ from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
-_PARTS = re.compile(
-    r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
-)
+_PARTS = ("[Content_Types].xml", "_rels/", "word/_rels/", "word/numbering", "word/footnotes", "word/endnotes")
 """Parts that mammoth needs in addition to the text; pictures are left out, so that it opens none."""
 _MAIN = "word/document.xml"
 _STYLES = "word/styles.xml"
 _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
-_MARGINS = re.compile(r"word/(?:header|footer)\d*\.xml")
+_MARGINS = ("word/header", "word/footer")
 _MAX_LEVEL = 6
 _MAX_CHARTS = 100
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
@@ -96,7 +93,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         preprocessing.convert_to_bullets(lists)
         rewritten[_LISTS] = lists
     for name in parts.names:
-        if name not in rewritten and _PARTS.fullmatch(name) and (part := parts.xml_or_none(name)) is not None:
+        if name not in rewritten and name.startswith(_PARTS) and (part := parts.xml_or_none(name)) is not None:
             rewritten[name] = part
     files = {name: etree.tostring(rewritten[name], encoding="utf-8", xml_declaration=True)
              for name in parts.names if name in rewritten}  # fmt: skip
@@ -113,7 +110,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
     if not text:
-        margins = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
+        margins = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
         shown = (line for part in margins if part is not None for line in _lines(part) if line.strip())
         text = "\n\n".join(dict.fromkeys(shown))
     core = parts.xml_or_none("docProps/core.xml")
@@ -233,7 +230,7 @@ def _is_code(paragraph: Element) -> bool:
     is_mono = runs and all(
         font is not None and office_markup.MONOSPACED_FONT.search(font.get(ns.W + "ascii") or "") for font in fonts
     )
-    return bool(is_mono) and office_markup.CODE_CHARACTERS.search(ns.join_texts(paragraph, ns.W + "t")) is not None
+    return bool(is_mono) and not office_markup.CODE_CHARACTERS.isdisjoint(ns.join_texts(paragraph, ns.W + "t"))
 
 
 def _set_style(paragraph: Element, style: str) -> None:

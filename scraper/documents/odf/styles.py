@@ -12,9 +12,7 @@ from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element
 
 _DEPTH = 20
-_HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
 _CODE = frozenset({"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"})
-_POINTS = re.compile(r"([\d.]{1,8})pt")
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
@@ -81,18 +79,19 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
     for style in reversed(inherited):
         for properties in reversed(list(style.iter(ns.STYLE + "text-properties"))):
             found.update((str(key), str(value)) for key, value in properties.attrib.items())
-    named = [match for style_name in names if (match := _HEADING.fullmatch(style_name))]
+    levels = [style_name.removeprefix("heading ") for style_name in names if style_name.startswith("heading ")]
+    named = next((int(one) for one in levels if one.isdecimal() and len(one) < 3), None)
     level = get_attribute(inherited[0], ns.STYLE + "default-outline-level") if inherited else ""
     heading = int(level) if level.isdecimal() else None
     position = found.get(ns.STYLE + "text-position", "")
     moved = re.match(r"su[bp]|(-?)[\d.]*[1-9]", position)
     raised = "" if moved is None else moved[0] if moved[1] is None else "sub" if moved[1] else "sup"
     fonts = found.get(ns.STYLE + "font-name", "") + found.get(ns.FO + "font-family", "")
-    size = _POINTS.fullmatch(found.get(ns.FO + "font-size", ""))
+    number, unit = (size := found.get(ns.FO + "font-size", ""))[:-2], size[-2:]
     return OdfTextFormat(
         title="title" in names,
         subtitle="subtitle" in names,
-        heading=int(named[0][1]) if named else heading,
+        heading=heading if named is None else named,
         code=any(name in _CODE for name in names),
         mono=MONOSPACED_FONT.search(fonts) is not None,
         hidden=found.get(ns.TEXT + "display") == "none",
@@ -100,7 +99,7 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
         italic=found.get(ns.FO + "font-style", "") in ("italic", "oblique"),
         struck=found.get(ns.STYLE + "text-line-through-style", "none") != "none",
         raised=raised,
-        points=float(size[1]) if size and size[1].count(".") < 2 else None,
+        points=float(number) if unit == "pt" and number.replace(".", "", 1).isdecimal() else None,
     )
 
 

@@ -18,6 +18,7 @@ from scraper.documents.office_markup import REPEATED_CHARS
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
+from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, text_of
 
 MAX_ROWS = 20_000
@@ -195,8 +196,7 @@ def _formula(math: Element) -> str:
         if isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]
     for note in list(plain.iter("annotation", "annotation-xml")):
-        if (parent := note.getparent()) is not None:
-            parent.remove(note)
+        remove(note)
     etree.cleanup_namespaces(plain)
     mathml = etree.tostring(plain, encoding="unicode")
     return mathml if len(mathml) < _MAX_FORMULA_CHARS else html.escape(text_of(math)[:_MAX_FORMULA_CHARS])

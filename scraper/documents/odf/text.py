@@ -12,6 +12,7 @@ from scraper.documents.odf.styles import OdfStyles
 from scraper.documents.odf.tables import EmbeddedObjects, read_grid, write_table
 from scraper.documents.office_markup import CODE_CHARACTERS, ListCounter, ListLevel, ReviewComments, apply_format
 from scraper.documents.office_xml import get_attribute, get_int_attribute
+from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, text_of
 
 _MAX_DEPTH, _MAX_INLINE_DEPTH = 40, 60
@@ -114,7 +115,7 @@ class OdfTextWriter:
         if (
             style is None
             or style.hidden
-            or not (style.code or (style.mono and CODE_CHARACTERS.search(text_of(element))))
+            or not (style.code or (style.mono and not CODE_CHARACTERS.isdisjoint(text_of(element))))
         ):
             return None
         content = "".join(self._inline_pieces(element, True, 0)).replace("<br>", "\n").replace("\t", "    ")
@@ -335,8 +336,7 @@ def _move_items(source: Element, target: Element, style: str, depth: int) -> Non
                 _move_items(inner, below, get_attribute(inner, _STYLE), depth + 1)
             else:
                 last.append(inner)
-    if (parent := source.getparent()) is not None:
-        parent.remove(source)
+    remove(source)
 
 
 def _is_nested_list_only(item: Element) -> bool:

@@ -21,6 +21,7 @@ _SHORT = 0.75
 """Ratio to the column width. A shorter line that ends a sentence ends the paragraph."""
 _INDENT = 0.9
 _LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
+_CODE_CHARACTERS = frozenset("{}();=<>[]$#|")
 _ENDS = tuple('.!?:;"\u201d\u3002')
 
 
@@ -82,7 +83,7 @@ def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
 
 def is_code(rows: Sequence[LayoutRow]) -> bool:
     """Return True if monospaced rows are code: several rows, or one with characters of code."""
-    return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
+    return len(rows) > 1 or not _CODE_CHARACTERS.isdisjoint(text_of_row(rows[0]))
 
 
 def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
