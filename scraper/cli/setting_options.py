@@ -104,10 +104,7 @@ class Command(click.Command):
 
 
 def with_settings(only: Collection[str] | None = None, *, without: Collection[str] = ()) -> Callable[[F], F]:
-    """Return a decorator that adds an option for each setting; the command receives the values by field name.
-
-    `only` limits the settings, None takes all; those in `without` are left out.
-    """
+    """Return a decorator that adds options of all settings, or `only` of some; commands get values by field name."""
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):

@@ -67,12 +67,8 @@ def run_tool(
 ) -> ToolAnswer:
     """Run a tool with the options of `_run`, and return its answer. A signal closes all resources.
 
-    With `is_quiet`, neither progress nor warnings are printed.
-
-    Raises:
-        ClickException: This machine lacks a requirement, such as a folder for temporary files or sockets.
-        KeyboardInterrupt: A signal canceled the call.
-        SettingsError: The browsers cannot be configured as requested.
+    With `is_quiet`, neither progress nor warnings are printed. It raises ClickException if this machine lacks a
+    requirement, KeyboardInterrupt after a signal, and SettingsError for wrong settings of the browsers.
     """
     # The info log of a server is too detailed for a terminal.
     level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
@@ -137,8 +133,12 @@ async def _run(
             deadline = Deadline.within(settings.tool_timeout_s)
 
             async def run(others: Mapping[str, str]) -> ToolAnswer:
+                def replace_url(value: Any) -> Any:
+                    return list(map(replace_url, value)) if isinstance(value, list) else others.get(str(value), value)
+
                 call = ToolCall(deadline_s=deadline.left_s(), progress=progress, resume_key=resume_key)
-                return await tool.run(services, _replace_urls(arguments, others), call)
+                replaced = {name: replace_url(value) for name, value in arguments.items()}
+                return await tool.run(services, replaced, call)
 
             return await read_with_other_urls(run, other_urls or {}, lambda answer: answer.errors_by_url, deadline)
 
@@ -176,13 +176,6 @@ def _check_event_loop() -> None:
             one.close()
     except PermissionError:
         _check_sockets()
-
-
-def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:
-    def replace(value: Any) -> Any:
-        return [replace(one) for one in value] if isinstance(value, list) else other_urls.get(str(value), value)
-
-    return {name: replace(value) for name, value in arguments.items()}
 
 
 @contextlib.contextmanager
@@ -295,11 +288,6 @@ def _name_option(argument: str) -> str:
     return argument.upper() if argument in _POSITIONAL else _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 
-def _option_with_value(match: re.Match[str]) -> str:
-    option, value = _name_option(match[1]), match[2].strip('"')
-    return option if value in ("true", "false") else f"{option} {value}"
-
-
 _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -315,7 +303,8 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
             r"\bengines=\[([^\]]*)\]",
             lambda match: " ".join(f"--engine {name}" for name in re.findall(r"\w+", match[1])),
         ),
-        (rf'\b({_NAME})=("[^"]*"|[\w-]+)', _option_with_value),
+        (rf"\b({_NAME})=(?:true|false)\b", lambda match: _name_option(match[1])),
+        (rf'\b({_NAME})=("[^"]*"|[\w-]+)', lambda match: f"{_name_option(match[1])} " + match[2].strip('"')),
         (rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)", lambda match: _name_option(match[1])),
         (rf"\bthe `({_TOOL})` tool\b", r"`\1`"),
         (r"(?<=`) is the tool for\b", " is the command for"),
@@ -329,8 +318,6 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
 Plain = Callable[["ToolAnswer"], str]
 """Return the text of an answer for people."""
 
-_MAX_URL = 200
-"""Characters of a URL in a warning."""
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "quiet", "max_tokens", "marked")
 _NO_LIMIT = 1_000_000_000
 """Tokens of an answer on the command line, where no context of a model can overflow."""
@@ -342,10 +329,7 @@ def run_and_print(
     """Run a tool with the flags as arguments and the options of `run_tool`, print its answer and return the exit code.
 
     Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
-    output file has such a suffix.
-
-    Raises:
-        UsageError: A setting is invalid, or the folder of the output file does not exist.
+    output file has such a suffix. UsageError is raised for an invalid setting or output file.
     """
     output: Path | None = flags.get("output")
     if output is not None and not output.absolute().parent.is_dir():
@@ -362,33 +346,24 @@ def run_and_print(
         answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    name = " ".join(str(value) for value in (tool, *arguments.values()))
-    return _print_answer(answer, flags, plain, name, as_json=as_json, writes_rows=writes_rows)
-
-
-def _print_answer(
-    answer: ToolAnswer, flags: dict[str, Any], plain: Plain | None, name: str, *, as_json: bool, writes_rows: bool
-) -> int:
-    output: Path | None = flags.get("output")
-    is_marked, is_quiet = bool(flags.get("marked")), bool(flags.get("quiet"))
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
-    if answer.is_error or fault:
-        if as_json and answer.structured is not None and not fault:
-            text = _json_text(answer, is_marked=is_marked)
-        else:
-            text = _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
-        click.echo(text, err=True)
-        return code_of_answer(answer)
-    if writes_rows and output is not None:
+    is_error = answer.is_error or bool(fault)
+    if is_error and (fault or not as_json or answer.structured is None):
+        text = _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
+    elif writes_rows and output is not None and not is_error:
         text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
     elif as_json:
         text = _json_text(answer, is_marked=is_marked)
     else:
         text = _text(answer, plain, is_marked=is_marked)
+    if is_error:
+        click.echo(text, err=True)
+        return code_of_answer(answer)
     if not is_quiet:
         _warn(answer, has_rows=writes_rows, has_text=not as_json)
-    print_text(text, output, max_tokens=flags.get("max_tokens"), name=name, is_json=as_json and not writes_rows)
+    name, max_tokens = " ".join(map(str, (tool, *arguments.values()))), flags.get("max_tokens")
+    print_text(text, output, max_tokens=max_tokens, name=name, is_json=as_json and not writes_rows)
     return code_of_answer(answer)
 
 
@@ -517,4 +492,4 @@ def _warn(answer: ToolAnswer, *, has_rows: bool, has_text: bool) -> None:
         click.echo(f"Warning: {rewrite_message(warning)}", err=True)
     for url, found in answer.fields if has_rows else ():
         for note in (error_sentence(found),) if isinstance(found, ScraperError) else found.warnings:
-            click.echo(f"Warning: {clean_line(url, _MAX_URL)}: {rewrite_message(note)}", err=True)
+            click.echo(f"Warning: {clean_line(url, 200)}: {rewrite_message(note)}", err=True)

@@ -45,7 +45,11 @@ def as_markdown(
     """Return header, text or outline in an untrusted region, and how to continue; raise as `select_pages` does."""
     reading = select_pages(reading, part.pages)
     if part.outline:
-        body = "\n".join(map(_outline_line, _outline_rows(reading.document))) or "(no headings)"
+        lines = []
+        for row in _outline_rows(reading.document):
+            page = f"page {row['page']}, " if "page" in row else ""
+            lines.append(f"{'  ' * (row['level'] - 1)}- {row['text']} ({page}start={row['start']})")
+        body = "\n".join(lines) or "(no headings)"
         return "\n".join([*_header(reading, None, now), mark_untrusted(body, region)])
     piece = _piece(reading.document.markdown, part, budget)
     document = reading.document
@@ -186,11 +190,6 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
         lines.append(f"ocr_needed: {listed} (images of text, which are not read)")
     lines += [f"Warning: {clean_line(warning, MAX_FACT)}" for warning in reading.warnings]
     return lines
-
-
-def _outline_line(row: Mapping[str, Any]) -> str:
-    page = f"page {row['page']}, " if "page" in row else ""
-    return f"{'  ' * (row['level'] - 1)}- {row['text']} ({page}start={row['start']})"
 
 
 def page_at(markdown: str, at: int) -> int | None:

@@ -247,34 +247,25 @@ def untrusted_page(
     address = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
     body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
     title = clean_fact(document.title, fact_chars)
+    stated = {name: clean_fact(f"{value}", fact_chars) or "" for name, value in document.facts}
+    rating, count = stated.get("rating", ""), stated.get("rating_count")
     facts = {
         "Full URL": full_url(reading.url, address, full_url_chars),
         "Title": None if title == body.partition("\n")[0].strip("# ") else title,
         "Author": clean_fact(document.author, fact_chars),
         "Published": document.published.date().isoformat() if document.published else None,
         "Site": clean_fact(document.site_name, fact_chars),
-        **_fact_lines(dict(document.facts), fact_chars),
+        "Price": " ".join(filter(None, (stated.get("price"), stated.get("currency")))),
+        "Availability": stated.get("availability"),
+        "Rating": f"{rating} ({count} ratings)" if rating and count else rating,
+        "Yields": stated.get("yields"),
+        "Time": ", ".join(f"{stated[name]} minutes {label}" for name, label in _MINUTES.items() if name in stated),
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     return mark_untrusted(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
 
 
-def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str | None]:
-    stated = {name: clean_fact(f"{value}", chars) or "" for name, value in facts.items()}
-    rating = stated.get("rating", "")
-    count = stated.get("rating_count")
-    times = [
-        f"{stated[name]} minutes {label}"
-        for name, label in (("total_time", "total"), ("prep_time", "preparation"), ("cook_time", "cooking"))
-        if name in stated
-    ]
-    return {
-        "Price": " ".join(filter(None, (stated.get("price"), stated.get("currency")))),
-        "Availability": stated.get("availability"),
-        "Rating": f"{rating} ({count} ratings)" if rating and count else rating,
-        "Yields": stated.get("yields"),
-        "Time": ", ".join(times),
-    }
+_MINUTES = {"total_time": "total", "prep_time": "preparation", "cook_time": "cooking"}
 
 
 def iso_date(moment: datetime | None) -> str:

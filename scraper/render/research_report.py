@@ -34,7 +34,6 @@ _MAX_URL = 2_000
 _MAX_TITLE = 200
 _MAX_SNIPPET = 240
 _MAX_HINT = 400
-_MAX_ERROR = 500
 _JSON_TOKENS = 40
 """Tokens of the field names of a source."""
 
@@ -53,8 +52,14 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
     """Return facts, the numbered sources, and a section for each page or error."""
     question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
     opening = "\n".join(["# Research brief", "", question, *_facts(report)])
-    ranks = _ranks(report.search)
-    sections = [_section(page, report, ranks, region, now) for page in report.pages]
+    ranks, sections = _ranks(report.search), []
+    for page in report.pages:
+        heading = f"## [{ranks[page.url]}]"
+        if page.same_as is None or not isinstance(page.outcome, Reading):
+            sections.append(_page_section(heading, page, region, now))
+        else:
+            same = ranks[report.pages[page.same_as].url]
+            sections.append(f"{heading}\n\nThe same text as [{same}]: not an independent source.")
     read = {page.url for page in report.pages if page.excerpts}
     return RULE.join([f"{opening}\n\n{_sources(report.search, read, region)}", *sections])
 
@@ -90,7 +95,10 @@ def comparison_as_markdown(
     read = sum(isinstance(page.outcome, Reading) for page in pages)
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
     opening = "\n".join(["# Comparison", "", *facts])
-    sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
+    sections = []
+    for number, page in enumerate(pages, start=1):
+        same = "" if page.same_as is None else f"\nThe same text as page {page.same_as + 1}."
+        sections.append(_page_section(f"## {number}. {display_url(page.url)}", page, region, now) + same)
     return RULE.join([opening, *sections])
 
 
@@ -167,6 +175,7 @@ def _facts(report: ResearchReport) -> list[str]:
 def _sources(search: SearchAnswer, read: Collection[str], region: str) -> str:
     if not search.results:
         return "## Sources\n\n(none)"
+    # Those of which passages follow need no snippet.
     rows = [
         _source_row(rank, replace(result, snippet="") if result.url in read else result)
         for rank, result in enumerate(search.results, start=1)
@@ -197,30 +206,12 @@ def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str
     }
 
 
-def _section(
-    page: PageExcerpts, report: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
-) -> str:
-    heading = f"## [{ranks[page.url]}]"
+def _page_section(heading: str, page: PageExcerpts, region: str, now: datetime | None) -> str:
     if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
-    if page.same_as is not None:
-        same = ranks[report.pages[page.same_as].url]
-        return f"{heading}\n\nThe same text as [{same}]: not an independent source."
-    return _page_section(heading, page, page.outcome, region, now)
-
-
-def _compared_section(number: int, page: PageExcerpts, region: str, now: datetime | None) -> str:
-    heading = f"## {number}. {display_url(page.url)}"
-    if not isinstance(page.outcome, Reading):
-        return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
-    same = [] if page.same_as is None else [f"The same text as page {page.same_as + 1}."]
-    return "\n".join([_page_section(heading, page, page.outcome, region, now), *same])
-
-
-def _page_section(heading: str, page: PageExcerpts, reading: Reading, region: str, now: datetime | None) -> str:
+        return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), 500)}"
     piece = TextCut.whole(join_excerpts(page, linked=True))
-    header = render_page.header(reading, piece, now, title=heading)
-    text = render_page.untrusted_page(reading, piece, region) if page.excerpts else _NO_EXCERPTS
+    header = render_page.header(page.outcome, piece, now, title=heading)
+    text = render_page.untrusted_page(page.outcome, piece, region) if page.excerpts else _NO_EXCERPTS
     return "\n".join([*header, text])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from scraper.engines.model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
+from scraper.engines.model import InstantAnswer, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
 from scraper.render.json_truncation import drop_empty
 from scraper.render.page import iso_date, read_ago
@@ -201,23 +201,19 @@ def _instant_sections(answer: InstantAnswer) -> Iterator[str]:
     if answer.facts:
         yield "\n".join(["### Facts", *(f"- **{label}:** {value}" for label, value in answer.facts)])
     if answer.topics:
-        yield "\n".join(["### Related Topics", *_topic_lines(answer.topics)])
+        lines, group = ["### Related Topics"], ""
+        for topic in answer.topics:
+            if topic.group != group:
+                group = topic.group
+                lines.append(f"\n#### {group}")
+            rest = f" - {clean_line(topic.text, 300)}" if topic.text else ""
+            lines.append(f"- **{topic.title}**{rest}")
+        yield "\n".join(lines)
 
 
 def _source_lines(source: str, url: str) -> Iterator[str]:
-    lines = [f"**Source:** {source}" if source else "", f"**URL:** {url}" if url else ""]
-    if any(lines):
-        yield "\n".join(filter(None, lines))
-
-
-def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
-    group = ""
-    for topic in topics:
-        if topic.group != group:
-            group = topic.group
-            yield f"\n#### {group}"
-        rest = f" - {clean_line(topic.text, 300)}" if topic.text else ""
-        yield f"- **{topic.title}**{rest}"
+    if source or url:
+        yield "\n".join(filter(None, [source and f"**Source:** {source}", url and f"**URL:** {url}"]))
 
 
 def _hits_within_budget(hits: tuple[PageHit, ...]) -> tuple[PageHit, ...]:

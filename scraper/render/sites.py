@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scraper.errors import ScraperError
+from scraper.model import Reading
 from scraper.render.json_truncation import drop_empty
 from scraper.render.research_report import join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, error_object, error_sentence, mark_untrusted
@@ -186,8 +187,12 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
         f'Search them: search_index with index_name="{report.index}".',
         *_warning_lines(report.warnings),
     ]
-    passages = [(page, join_excerpts(page, linked=True)) for page in pages]
-    body = [part for page, text in passages if text for part in (f"## {_title_line(page)}", text)]
+    body: list[str] = []
+    for page in pages:
+        if text := join_excerpts(page, linked=True):
+            title = page.outcome.document.title if isinstance(page.outcome, Reading) else ""
+            names = (clean_line(page.url, _MAX_URL), clean_line(title or "", _MAX_TITLE))
+            body += ["## " + " | ".join(filter(None, names)), text]
     if not body:
         rows = report.pages[: _count_affordable(report.pages, budget)]
         body = ["\n".join(_page_line(page) for page in rows) or "No new page."]
@@ -230,12 +235,6 @@ def _page_line(page: SitePage, origin: str = "") -> str:
     url = page.url[len(origin) :] if origin and page.url.startswith(f"{origin}/") else page.url
     parts = (clean_line(url, _MAX_URL), clean_line(page.title, _MAX_TITLE), page.modified)
     return "- " + " | ".join(filter(None, parts))
-
-
-def _title_line(page: PageExcerpts) -> str:
-    document = getattr(page.outcome, "document", None)
-    name = clean_line(document.title or "", _MAX_TITLE) if document is not None else ""
-    return " | ".join(filter(None, (clean_line(page.url, _MAX_URL), name)))
 
 
 def _warning_lines(warnings: Iterable[str]) -> list[str]:

@@ -42,7 +42,11 @@ def display_url(url: str, *, requested: str | None = None, chars: int = MAX_DISP
     """
     encoded = _NOT_IN_URLS.sub(lambda found: quote(found[0], errors="replace"), url[: chars * 8])
     parts = _URL_PARTS.match(encoded)
-    if parts is not None and requested is not None and not _has_same_path(url, requested):
+    paths = {
+        found[2].partition("#")[0].rstrip("/") if (found := _URL_PARTS.match(one)) else one
+        for one in (url, requested or "")
+    }
+    if parts is not None and requested is not None and len(paths) > 1:
         words = list(_WORD.finditer(parts[2]))
         if len(words) > _REDIRECT_WORDS:
             encoded = parts[1] + parts[2][: words[_REDIRECT_WORDS - 1].end()] + "…"
@@ -52,13 +56,6 @@ def display_url(url: str, *, requested: str | None = None, chars: int = MAX_DISP
 def full_url(url: str, shown: str, chars: int) -> str | None:
     """Return the URL in at most `chars` characters for a region, or None if it is shown outside or `chars` is 0."""
     return None if shown == url or not chars else clean_line(url, chars)
-
-
-def _has_same_path(url: str, requested: str) -> bool:
-    paths = [
-        parts[2].partition("#")[0].rstrip("/") if (parts := _URL_PARTS.match(one)) else one for one in (url, requested)
-    ]
-    return paths[0] == paths[1]
 
 
 _MARKS = re.compile(r"^<<<(?:end )?untrusted [0-9a-f]{8}>>>\n?", re.MULTILINE)

@@ -169,14 +169,18 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
         ask=call.ask,
     )
     text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings))
-    failure = result.failure or _find_failure(result.error)
-    files = [(number, file) for number, step in enumerate(result.steps, 1) for file in step.outcome.files]
+    failure = result.failure
+    if failure is None and result.error:
+        # The exit code of the command line depends on its type.
+        kind: type[ScraperError] = PolicyError if result.error.startswith("refused") else InvalidArgumentError
+        failure = kind(result.error, target="steps")
     media = []
-    for number, file in files:
-        stored = Screenshot(file.data, file.media_type)
-        uri = picture_uri(services.pictures.keep_file(stored, call.principal))
-        text += f"\nDownload of step {number}: read the resource {uri} within 10 minutes."
-        media.append(model.Media(file.data, file.media_type, uri))
+    for number, step in enumerate(result.steps, 1):
+        for file in step.outcome.files:
+            stored = Screenshot(file.data, file.media_type)
+            uri = picture_uri(services.pictures.keep_file(stored, call.principal))
+            text += f"\nDownload of step {number}: read the resource {uri} within 10 minutes."
+            media.append(model.Media(file.data, file.media_type, uri))
     return model.ToolAnswer(
         text, is_error=failure is not None, failures=() if failure is None else (failure,), media=tuple(media)
     )
@@ -220,11 +224,3 @@ def _write_step(number: int, report: StepOutcome, *, is_last_page: bool) -> list
     if content == "nothing changed":
         return [f"{lines[0]} {content}"]
     return [*lines, content] if content else lines
-
-
-def _find_failure(error: str) -> ScraperError | None:
-    """Return the error of a failed step for the exit code of the command line."""
-    if not error:
-        return None
-    kind: type[ScraperError] = PolicyError if error.startswith("refused") else InvalidArgumentError
-    return kind(error, target="steps")

@@ -176,7 +176,14 @@ class Parameters:
     def foreign(self, arguments: Mapping[str, Any]) -> list[str]:
         """Return the names that resemble no parameter: arguments that clients add for themselves, if they are few."""
         unknown = [name for name in self._rename(arguments) if name not in self._parameters]
-        return [name for name in unknown if not self._is_misspelled(name)] if len(unknown) <= _MAX_FOREIGN else []
+        known = [set(_split_name(name)) for name in self._parameters]
+
+        def is_misspelled(name: str) -> bool:
+            words = set(_split_name(name))
+            shares_words = any(words <= one or one <= words for one in known)
+            return shares_words or bool(suggest(name.lower(), self._parameters, _TYPO_SIMILARITY))
+
+        return [name for name in unknown if not is_misspelled(name)] if len(unknown) <= _MAX_FOREIGN else []
 
     def parse(self, arguments: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
         """Return the value of each parameter by name, or raise InvalidArgumentError with the first three faults.
@@ -201,11 +208,6 @@ class Parameters:
         if are_faults:
             raise InvalidArgumentError(" ".join(faults[:_MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
         return values
-
-    def _is_misspelled(self, name: str) -> bool:
-        words = set(_split_name(name))
-        shares_words = any(words <= known or known <= words for known in map(set, map(_split_name, self._parameters)))
-        return shares_words or bool(suggest(name.lower(), self._parameters, _TYPO_SIMILARITY))
 
 
 def _split_name(name: str) -> list[str]:

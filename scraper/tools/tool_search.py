@@ -47,8 +47,10 @@ class SearchableItem:
 def rank_items(query: str, items: Sequence[SearchableItem]) -> list[int]:
     """Return the indexes of the matching items, best first, in a deterministic order."""
     scores = _phrase_scores(" ".join("url" if "://" in word else word for word in query.split()), items)
-    best = max(scores, default=0.0)
-    total = [score + best * _is_named(item.name, query) for score, item in zip(scores, items, strict=True)]
+    best, words = max(scores, default=0.0), query.lower().split()
+    # The query contains a name; a name of one word must be the whole query.
+    named = [words == [item.name] or ("_" in item.name and item.name in words) for item in items]
+    total = [score + best * is_named for score, is_named in zip(scores, named, strict=True)]
     fitting = [at for at, score in enumerate(total) if score > best * _MIN_SHARE]
     return sorted(fitting, key=lambda at: (-total[at], at))
 
@@ -59,12 +61,6 @@ def read_uses() -> Mapping[str, tuple[str, ...]]:
     lines = resources.files(__package__).joinpath("uses.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.partition(": ") for line in lines)
     return {name: tuple(uses.split("; ")) for name, _, uses in pairs}
-
-
-def _is_named(name: str, query: str) -> bool:
-    """Return True if the query contains the name; a name of one word must be the whole query."""
-    words = query.lower().split()
-    return words == [name] or ("_" in name and name in words)
 
 
 def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:

@@ -127,9 +127,7 @@ def unpack_result(outcome: int, value: Any) -> Any:
 def dump_message(value: Any) -> bytes:
     """Pickle a value; read-only mappings are allowed and arrive as dictionaries."""
     buffer = io.BytesIO()
-    pickler = _Pickler(buffer, 5)
-    pickler.dispatch_table = {types.MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
-    pickler.dump(value)
+    _Pickler(buffer, 5).dump(value)
     return buffer.getvalue()
 
 
@@ -143,6 +141,8 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         kind: Any = type(value)
+        if kind is types.MappingProxyType:
+            return dict, (dict(value),)
         fields = _constructor_fields(kind)
         if fields is not None:
             return kind, tuple([getattr(value, name) for name in fields])

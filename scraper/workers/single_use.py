@@ -100,7 +100,9 @@ class SingleUseProcesses:
             await process.end()
             if self._keep_warm and self._is_open and self.warm_process is None:
                 self.warm_process = asyncio.get_running_loop().create_task(self._start_warm_process())
-                self._start_idle_timer()
+                if self._idle_timer is not None:
+                    self._idle_timer.cancel()
+                self._idle_timer = asyncio.get_running_loop().call_later(_WARM_IDLE_S, self._end_soon)
 
     async def _take_process(self) -> _SingleUseProcess:
         warm, self.warm_process = self.warm_process, None
@@ -125,17 +127,10 @@ class SingleUseProcesses:
             raise
         return process
 
-    def _start_idle_timer(self) -> None:
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-        loop = asyncio.get_running_loop()
-
-        def end() -> None:
-            task = loop.create_task(self._end_warm_process())
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
-
-        self._idle_timer = loop.call_later(_WARM_IDLE_S, end)
+    def _end_soon(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._end_warm_process())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def _end_warm_process(self) -> None:
         if self._idle_timer is not None:

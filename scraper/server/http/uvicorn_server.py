@@ -35,7 +35,13 @@ def open_sockets(host: str, port: int) -> Iterator[list[socket.socket]]:
         try:
             sockets = _open_all(opened, host, port)
         except OSError as error:
-            raise ServerStartError(_reason(host, port, error)) from None
+            reason = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+            if error.errno == errno.EADDRINUSE:
+                reason = f"Port {port} on {host} is already in use. Stop the other program, or choose another port"
+                reason += ": --port."
+            if error.errno == errno.EACCES:
+                reason = f"This user may not listen on port {port}. Choose one above 1023 with --port."
+            raise ServerStartError(reason) from None
         yield sockets
 
 
@@ -86,14 +92,6 @@ def _open_socket(family: socket.AddressFamily, address: str, port: int) -> socke
         opened.close()
         raise
     return opened
-
-
-def _reason(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is already in use. Stop the other program, or choose another port: --port."
-    if error.errno == errno.EACCES:
-        return f"This user may not listen on port {port}. Choose one above 1023 with --port."
-    return f"Cannot listen on {host} port {port}: {error.strerror or error}."
 
 
 _KEEP_ALIVE_S = 75

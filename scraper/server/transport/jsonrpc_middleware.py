@@ -191,7 +191,7 @@ class JsonRpcMiddleware:
             ended.set()
 
     async def _forward(self, scope: Scope, body: RequestBody, send: Send) -> None:
-        checked = _ReplaceUnclearErrors(body, send)
+        checked = _replace_unclear_errors(body, send)
         if not self._calls.draining:
             with self._calls.admitted():
                 await self._app({**scope, ADMITTED_KEY: True}, body.receive, checked)
@@ -228,32 +228,26 @@ class JsonRpcMiddleware:
         return recorder.message(message)
 
 
-class _ReplaceUnclearErrors:
+def _replace_unclear_errors(body: RequestBody, send: Send) -> Send:
     """Replace "202 Accepted" by an error if the request expects a response, and 406 without text by one with it."""
+    is_replaced = False
 
-    def __init__(self, body: RequestBody, send: Send) -> None:
-        self._body = body
-        self._send = send
-        self._is_replaced = False
-
-    async def __call__(self, message: Message) -> None:
-        error = self._error(message["status"]) if message["type"] == "http.response.start" else None
+    async def send_clear(message: Message) -> None:
+        nonlocal is_replaced
+        error, status = None, message.get("status")
+        if status == 202 and is_request(body.message()):
+            error = _reject(INVALID_MESSAGE)
+        elif status == 406:
+            text = "This request needs the header Accept: application/json, text/event-stream."
+            error = _reject(text, id_of(body.message()), 406)
         if error is not None:
-            self._is_replaced = True
-            await self._send({**message, "status": error.status_code, "headers": error.raw_headers})
-            await self._send({"type": "http.response.body", "body": error.body})
-        elif not self._is_replaced:
-            await self._send(message)
+            is_replaced = True
+            await send({**message, "status": error.status_code, "headers": error.raw_headers})
+            await send({"type": "http.response.body", "body": error.body})
+        elif not is_replaced:
+            await send(message)
 
-    def _error(self, status: int) -> Response | None:
-        if status == 202 and is_request(self._body.message()):
-            return _reject(INVALID_MESSAGE)
-        if status == 406:
-            request_id = id_of(self._body.message())
-            return _reject(
-                "This request needs the header Accept: application/json, text/event-stream.", request_id, 406
-            )
-        return None
+    return send_clear
 
 
 def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
