@@ -174,22 +174,24 @@ def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, .
     A name may have several lines, so that a token can be replaced without interruption. Wrong lines and tokens, and
     two callers with the same token, raise ServerStartError.
     """
-    keys: list[AccessKey] = []
-    if token:
-        _check_token(token, "SEARCH_MCP_TOKEN")
-        keys.append(AccessKey("default", token))
-    if tokens_file is not None:
-        keys.extend(_read_key_file(tokens_file))
-    for key in keys:
-        names = {other.name for other in keys if other.token == key.token}
+    found = [("SEARCH_MCP_TOKEN", "default", token)] if token else []
+    found += _read_key_file(tokens_file) if tokens_file is not None else []
+    for where, _, value in found:
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            raise ServerStartError(
+                f"{where}: a token must consist of visible ASCII characters without spaces, "
+                "because not all clients send others in a header alike."
+            )
+        names = {name for _, name, other in found if other == value}
         if len(names) > 1:
             raise ServerStartError(
                 f"{' and '.join(sorted(names))} have the same token, so that their calls cannot be told apart."
             )
-    return tuple(keys)
+    return tuple(AccessKey(name, value) for _, name, value in found)
 
 
-def _read_key_file(path: Path) -> list[AccessKey]:
+def _read_key_file(path: Path) -> list[tuple[str, str, str]]:
+    """Return the place, name and token of each line."""
     try:
         lines = read_text_file(path).splitlines()
     except UnreadableFileError as error:
@@ -204,19 +206,10 @@ def _read_key_file(path: Path) -> list[AccessKey]:
             raise ServerStartError(f"{where}: write name:token.")
         if not name.isprintable():
             raise ServerStartError(f"{where}: the name contains invisible characters.")
-        _check_token(token, where)
-        keys.append(AccessKey(name, token))
+        keys.append((where, name, token))
     if not keys:
         raise ServerStartError(f"SEARCH_MCP_TOKENS_FILE {path} has no name:token line.")
     return keys
-
-
-def _check_token(token: str, where: str) -> None:
-    if not (token.isascii() and token.isprintable()) or " " in token:
-        raise ServerStartError(
-            f"{where}: a token must consist of visible ASCII characters without spaces, "
-            "because not all clients send others in a header alike."
-        )
 
 
 def is_loopback(host: str) -> bool:

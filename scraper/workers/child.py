@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import json
 import os
 import pickle
+import pkgutil
 import resource
 import select
 import signal
@@ -49,36 +49,24 @@ def run(setup: dict[str, Any]) -> None:
     else:
         gc.disable()  # One document makes few cycles, and the process ends after it.
     for name in setup["preload"]:
-        loaded = _import(name)
+        loaded = pkgutil.resolve_name(name)
         if ":" in name:
             loaded()
     if "job" in setup:
-        _run_single_use(channel, limits, setup["job"])
-        return
+        channel.sendall(messages.pack_frame(b""))
+        with channel.makefile("rb") as stream:
+            request, data = messages.read_frame(stream), messages.read_frame(stream)
+        if request is not None and data is not None:
+            sandbox.apply_limits(limits)
+            # The job loads its modules, confines the process, and only then reads the data.
+            answer = pkgutil.resolve_name(setup["job"])(data, json.loads(request), sandbox.confine)
+            with contextlib.suppress(ConnectionError):
+                channel.sendall(messages.pack_frame(json.dumps(answer).encode("utf-8", "replace")))
+        os._exit(0)
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     _ForkServer(channel, limits).serve()
-
-
-def _import(name: str) -> Any:
-    """Return a module, or the function of a name like `module:function`."""
-    module, _, function = name.partition(":")
-    imported = importlib.import_module(module)
-    return getattr(imported, function) if function else imported
-
-
-def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: str) -> None:
-    channel.sendall(messages.pack_frame(b""))
-    with channel.makefile("rb") as stream:
-        request, data = messages.read_frame(stream), messages.read_frame(stream)
-    if request is not None and data is not None:
-        sandbox.apply_limits(limits)
-        # The job loads its modules, confines the process, and only then reads the data.
-        answer = _import(job)(data, json.loads(request), sandbox.confine)
-        with contextlib.suppress(ConnectionError):
-            channel.sendall(messages.pack_frame(json.dumps(answer).encode("utf-8", "replace")))
-    os._exit(0)
 
 
 class _ForkServer:
@@ -111,7 +99,9 @@ class _ForkServer:
         ready = {end for end, _ in self._events.poll()}
         if self._wake_read in ready:
             os.read(self._wake_read, 4096)
-            self._reap()
+            with contextlib.suppress(ChildProcessError):
+                while (pid := os.waitpid(-1, os.WNOHANG)[0]) > 0:
+                    self._children = {number: child for number, child in self._children.items() if child != pid}
         return self._control.fileno() not in ready or self._run_command()
 
     def _run_command(self) -> bool:
@@ -152,11 +142,6 @@ class _ForkServer:
             traceback.print_exc()
         finally:
             os._exit(0)
-
-    def _reap(self) -> None:
-        with contextlib.suppress(ChildProcessError):
-            while (pid := os.waitpid(-1, os.WNOHANG)[0]) > 0:
-                self._children = {number: child for number, child in self._children.items() if child != pid}
 
 
 def _serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:

@@ -44,33 +44,6 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class _CallGuard:
-    """End a call that used too much CPU time, or took too long; without `/proc`, its time counts as CPU time."""
-
-    def __init__(self, worker: Worker, timer: asyncio.Timeout, limit_s: float, wall_s: float) -> None:
-        self.exceeded = ""
-        """Limit that the call exceeded."""
-        self._worker = worker
-        self._timer = timer
-        self._loop = asyncio.get_running_loop()
-        self._ends_at = self._loop.time() + wall_s
-        self._limit_s, self._wall_s = limit_s, wall_s
-        self._used_s = worker.cpu_s()
-        self._handle = self._loop.call_later(min(limit_s, wall_s), self._check)
-
-    def close(self) -> None:
-        self._handle.cancel()
-
-    def _check(self) -> None:
-        used_s, wall_left_s = self._worker.cpu_s(), self._ends_at - self._loop.time()
-        left_s = 0.0 if self._used_s is None else self._limit_s - ((used_s or self._used_s) - self._used_s)
-        if left_s > 0 and wall_left_s > 0:
-            self._handle = self._loop.call_later(max(_CHECK_S, min(left_s, wall_left_s)), self._check)
-            return
-        self.exceeded = f"{self._wall_s:g} s" if wall_left_s <= 0 else f"{self._limit_s:g} s of CPU time"
-        self._timer.reschedule(self._loop.time())
-
-
 class WorkerPool:
     """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
@@ -162,17 +135,31 @@ class WorkerPool:
 
     async def _call(self, worker: Worker, request: bytes, limit_s: float, wall_s: float) -> Any:
         """Run one call; replace the worker if the call did not end."""
-        timer = asyncio.timeout(None)
-        guard = _CallGuard(worker, timer, limit_s, wall_s)
+        timer, loop = asyncio.timeout(None), asyncio.get_running_loop()
+        ends_at, used_before_s, exceeded = loop.time() + wall_s, worker.cpu_s(), ""
+
+        def check() -> None:
+            """End the call if it used too much CPU time, or took too long."""
+            nonlocal handle, exceeded
+            used_s, wall_left_s = worker.cpu_s(), ends_at - loop.time()
+            # Without `/proc`, its time counts as CPU time.
+            left_s = 0.0 if used_before_s is None else limit_s - ((used_s or used_before_s) - used_before_s)
+            if left_s > 0 and wall_left_s > 0:
+                handle = loop.call_later(max(_CHECK_S, min(left_s, wall_left_s)), check)
+                return
+            exceeded = f"{wall_s:g} s" if wall_left_s <= 0 else f"{limit_s:g} s of CPU time"
+            timer.reschedule(loop.time())
+
+        handle = loop.call_later(min(limit_s, wall_s), check)
         try:
             async with timer:
                 return await worker.call(request)
         except TimeoutError as error:
             if not timer.expired():
                 raise
-            raise WorkerTimeoutError(f"the call took longer than {guard.exceeded}") from error
+            raise WorkerTimeoutError(f"the call took longer than {exceeded}") from error
         finally:
-            guard.close()
+            handle.cancel()
             if worker.is_usable and self._is_open:
                 self._idle.put_nowait(worker)
             else:
