@@ -17,7 +17,6 @@ class VerdictKind(enum.StrEnum):
     THIN = "thin"
     """Content is missing, mostly because the page needs its scripts."""
     BLOCKED = "blocked"
-    """It is a block page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,6 @@ class StructuredData:
     json_ld: tuple[dict[str, Any], ...] = ()
     microdata: tuple[dict[str, Any], ...] = ()
     opengraph: tuple[dict[str, Any], ...] = ()
-    """OpenGraph properties and Twitter cards."""
     rdfa: tuple[dict[str, Any], ...] = ()
     xhr: tuple[dict[str, Any], ...] = ()
     """JSON that the page fetched while it rendered: `url`, `status`, `data`."""
@@ -281,7 +279,6 @@ class CachePolicy:
 
 
 REFRESH = CachePolicy(max_age_s=0)
-"""Policy that always requests a new result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +290,6 @@ class PagePart:
     select: str | None = None
     """Selector of the only elements to read."""
     exclude: str | None = None
-    """Selector of elements to leave out."""
 
 
 WHOLE_PAGE = PagePart()

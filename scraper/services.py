@@ -53,7 +53,6 @@ class Services:
     store: Store
     shared: SharedState
     closing: AsyncExitStack
-    """Closes what is opened later."""
 
     def __post_init__(self) -> None:
         """Take what readers use of the store."""

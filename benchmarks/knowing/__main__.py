@@ -43,8 +43,7 @@ from benchmarks.knowing.questions import (
 from benchmarks.knowing.sources import measure_sources
 from benchmarks.tokens import count_list_tokens
 from scraper.model import Document, Reading
-from scraper.render.page_excerpts import fit_excerpts
-from scraper.render.research_report import join_excerpts
+from scraper.render.research_report import fit_excerpts, join_excerpts
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import WEIGHTS, score_sentences, split_wordings

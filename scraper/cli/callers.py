@@ -39,7 +39,6 @@ class Caller:
 
     is_agent: bool
     folder: Path
-    """Working folder."""
 
 
 def current_caller() -> Caller:

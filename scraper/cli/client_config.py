@@ -65,7 +65,6 @@ class ClientFormat:
     paths: Mapping[str, str]
     """Path below the home folder by `sys.platform`; the key `other` is for all other platforms."""
     keys: Sequence[str]
-    """Keys of the object that maps names to servers."""
     fields: Entry
     """Entry with placeholders."""
     syntax: str = "json"
@@ -266,7 +265,6 @@ GUIDES = {
     "sites": "many pages: maps, crawls, lists",
     "data": "tables, products, fields, documents",
 }
-"""Purpose of each guide by its name."""
 FOLDERS = {"claude-code": Path(".claude/skills"), "agents": Path(".agents/skills")}
 """Folder of skills by the name of its readers, below a working folder or the home folder. Codex, Cursor, Gemini CLI,
 OpenCode and others read `agents` (documentation of each, November 2026)."""

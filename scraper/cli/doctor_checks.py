@@ -49,7 +49,6 @@ class CheckLevel(enum.Enum):
     POOR = "!!"
     """The server works, but slowly or with less than its full quality."""
     BAD = "no"
-    """The server cannot work."""
 
     @property
     def color(self) -> str:

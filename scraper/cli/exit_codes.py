@@ -32,7 +32,6 @@ EXIT_CODE_MEANINGS = {
     ExitCode.CHANGED: "changes found (only `watch`)",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C or a signal",
 }
-"""Meaning of each exit code, for the help."""
 
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
 """Status codes with which a site refuses a visitor. Other codes, such as 404, concern the page."""

@@ -80,7 +80,6 @@ def read_recipe(argument: str) -> str:
 
 
 _FOLDER = Path(".search-mcp")
-"""Folder of long answers, below the working folder."""
 MAX_PRINTED_TOKENS = 5_000
 """Tokens that are printed for an agent. Claude Code shows an agent 30,000 characters of a command at most."""
 _MAX_HEADINGS = 40

@@ -31,9 +31,7 @@ SERVER_ONLY = WEB_ONLY | frozenset(
 )
 """Settings of servers; other commands ignore them."""
 LOG_SETTINGS = frozenset({"config_file", "log_level"})
-"""Settings that most commands have."""
 STORE_SETTINGS = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
-"""Settings of the cache and the indexes."""
 _VISITS = frozenset(
     "proxy proxy_dns allow_nets test_hosts test_key_pin language timezone tier light_executable full_executable "
     "host_gap_s robots tool_timeout_s".split()

@@ -210,12 +210,10 @@ _VERBS = {
     "search_add_document": "index add",
     "search_create_index": "index create",
 }
-"""Commands whose names differ from those of their tools."""
 TOOLS = (
     "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
     "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
 ).split()
-"""Names of all tools that have a command."""
 _POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
 _OPTIONS = {
     "engines": "--engine",
@@ -224,7 +222,6 @@ _OPTIONS = {
     "use_cache": "--no-cache",
     "k": "--limit",
 }
-"""Options whose names differ from those of their arguments."""
 _NAME = "[a-z][a-z_]*"
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."

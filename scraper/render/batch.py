@@ -10,13 +10,13 @@ from scraper.errors import ScraperError
 from scraper.model import Reading
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, untrusted_page
-from scraper.render.research_report import RULE
 from scraper.render.untrusted_text import MAX_DISPLAY_URL, display_url, error_object, error_sentence
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut, cut_markdown
 from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
+RULE = "\n\n---\n\n"
 _ANSWER_RATIO = 1.2
 """Maximum size of an answer, relative to the budget of its texts."""
 _MANY_PAGES = 10
@@ -28,7 +28,6 @@ _NO_PAGE = dict.fromkeys(
     "url title content method truncated tokens_estimated author published_date sitename final_url status language "
     "description page_type".split()
 ) | {"content": "", "truncated": False, "tokens_estimated": 0}
-"""Fields of a failed page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,8 @@ _MAX_CHARACTERS = 32_000
 """Characters of page text in an answer of default size. Some clients cut by characters, the first at 36,000."""
 
 MAX_LENGTH = 100_000
-"""Characters of page text that a call may request."""
 
 MAX_FACT = 300
-"""Characters of a title, name or other fact."""
 _USUAL_URL = 200
 """Characters of a URL that are already part of the budget."""
 _MAX_WARNING = 300

@@ -26,7 +26,6 @@ Outcome = PageChange | ScraperError
 _MAX_CHANGE_URL = 300
 _MAX_HEADING = 160
 _MAX_BLOCK = 2_000
-"""Characters of one block."""
 _PAGE_TOKENS = 60
 _STATUS = {
     "first": "first reading, nothing to compare with",
@@ -127,7 +126,6 @@ def _moment(seconds: float | None) -> str:
 
 
 RankedPages = Sequence[tuple[SitePage, float]]
-"""Pages and their scores, best first."""
 
 _MAX_URL = 500
 _MAX_TITLE = 160

@@ -259,7 +259,6 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 """Algorithms with public keys. With symmetric keys, everyone who can verify a token could also issue one."""
 _ENDPOINTS = ("/mcp", "/openai/mcp")
 _LEEWAY_S = 30
-"""Seconds that the clocks of issuer and server may differ."""
 _MAX_SUBJECT_CHARS = 255
 """Characters. Maximum length of a subject in OpenID Connect."""
 

@@ -179,9 +179,7 @@ class ServerContext:
     stops: StopSignals
     version: str
     openai_tools: Sequence[Tool] = ()
-    """Tools of a separate endpoint that offers only these."""
     issuer: OAuthResourceServer | None = None
-    """Issuer of further tokens for the endpoints."""
 
 
 def _has_failed(opening: asyncio.Future[A]) -> bool:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _PREFIX = "SEARCH_MCP_"
 COMMAND_VARIABLES = ("SEARCH_MCP_AGENT", "SEARCH_MCP_DAEMON")
-"""Variables of the command line that are no settings."""
 FILE_ONLY = frozenset({"agent_flags"})
 """Settings without variable and flag, which a coding agent could set."""
 
@@ -50,7 +49,6 @@ class Setting:
     """One setting of the operator."""
 
     name: str
-    """Field of `Settings`."""
     variable: str
     flag: str
     kind: ValueType

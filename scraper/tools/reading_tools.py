@@ -14,7 +14,6 @@ from scraper.model import CachePolicy, DocumentRequest, PagePart, Reading, ReadR
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
-from scraper.render import page_excerpts as render_quotes
 from scraper.render import research_report
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
 from scraper.render.page import FORMATS, LINK_STYLES
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 _MAX_OFFSET = 2**53
 """Largest integer that JSON of every client transfers exactly. An offset beyond the text means its end."""
 _MAX_PAGES = 1_000
-"""Pages that one call can select."""
 _MAX_PAGES_CHARS = 10_000
 """Characters of a page selection. Listing every other page of the largest selection needs half of that."""
 
@@ -46,7 +44,6 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 _MIN_SELECTED = 120
 """Minimum tokens of the passages selected from each page; for a smaller budget, the best passage is cut."""
 _QUOTE_LINK_TOKENS = 20
-"""Tokens of the link of a passage in Markdown."""
 _QUESTION = model.Parameter("question", StringValue(2_000), "Only the passages that answer it; | separates wordings.")
 _TOKENS = model.Parameter("tokens", IntegerValue(model.MIN_TOKENS, model.MAX_TOKENS), "Their budget. Default: 1000.")
 _SELECTOR = StringValue(1_000)
@@ -171,7 +168,7 @@ async def _select_quotes(
         skips_duplicates=False,
         link_tokens=QUOTE_TOKENS if arguments["format"] == "json" else _QUOTE_LINK_TOKENS,
     )
-    return render_quotes.fit_excerpts(pages, tokens, linked=arguments["format"] != "json"), tokens
+    return research_report.fit_excerpts(pages, tokens, linked=arguments["format"] != "json"), tokens
 
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
@@ -220,13 +217,13 @@ async def _answer_question(
     services: Services, url: str, reading: Reading, arguments: dict[str, Any], call: model.ToolCall
 ) -> model.ToolAnswer:
     (page,), tokens = await _select_quotes(services, [(url, reading)], arguments, call)
-    is_empty = not render_quotes.has_match(page)
+    is_empty = not research_report.has_match(page)
     if arguments["format"] == "json":
-        answer = render_quotes.page_as_json(page, tokens=tokens)
+        answer = research_report.page_as_json(page, tokens=tokens)
         if "source" in arguments:
             answer |= {"source": url, "format": reading.document.format}
         return model.json_answer(answer, is_empty=is_empty)
-    text = render_quotes.page_as_markdown(page, tokens=tokens, region=model.new_region(), now=datetime.now(UTC))
+    text = research_report.page_as_markdown(page, tokens=tokens, region=model.new_region(), now=datetime.now(UTC))
     return model.ToolAnswer(text, reading=reading, is_empty=is_empty)
 
 
@@ -242,14 +239,14 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: mode
         pages, tokens = await _select_quotes(services, list(zip(urls, outcomes, strict=True)), arguments, call)
         share = max(1, tokens // len(pages))
         if arguments["format"] == "json":
-            rows = [render_quotes.page_as_json(page, tokens=share) for page in pages]
+            rows = [research_report.page_as_json(page, tokens=share) for page in pages]
             rows = [row if "error" in row else {**row, "error": None} for row in rows]
             return model.json_answer(rows, failures=failures, is_empty=is_empty)
         region, now, sections = model.new_region(), datetime.now(UTC), []
         for number, page in enumerate(pages, start=1):
             title = f"## {number}. {clean_line(page.url, 200)}"
-            sections.append(render_quotes.page_as_markdown(page, tokens=share, region=region, now=now, title=title))
-        return model.ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
+            sections.append(research_report.page_as_markdown(page, tokens=share, region=region, now=now, title=title))
+        return model.ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
         return model.json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MAX_PAGES = 10
 _MAX_VALUE = 2_000
 _MAX_NAMED = 10
-"""Ignored keywords that a warning names."""
 _SCHEMA_KEYWORDS = frozenset("$id $schema additionalProperties description required title type".split())
 """Keywords of a JSON Schema that need no warning: their loss changes no value."""
 _REQUESTS = ("fields", "example", "records", "recipe")

@@ -30,7 +30,6 @@ _RECYCLE_CALLS = 2_000
 """Calls before a worker is replaced: libxml2 stores every name that it parsed, and a heap never shrinks."""
 
 _RECYCLE_BYTES = 300 * 1024 * 1024
-"""Bytes of peak memory after which a worker is replaced."""
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1_024
 
 COLLECT_AFTER = 200_000

@@ -138,6 +138,8 @@ class WorkerPool:
         timer, loop = asyncio.timeout(None), asyncio.get_running_loop()
         ends_at, used_before_s, exceeded = loop.time() + wall_s, worker.cpu_s(), ""
 
+        handle: asyncio.TimerHandle
+
         def check() -> None:
             """End the call if it used too much CPU time, or took too long."""
             nonlocal handle, exceeded

@@ -36,7 +36,6 @@ _SILENCE_S = 4.0
 """Seconds without news, after `_PACE_S`, until the last state is sent again: less than 5 s in total."""
 
 SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Send progress, total and message."""
 
 
 class ProgressNotifier:
@@ -114,7 +113,6 @@ _GRACE_S = 2.0
 _CLEANUP_S = 3.0
 """Seconds that a canceled tool has to release its resources before it is abandoned."""
 _LOG_CHARS = 64
-"""Characters of a name or id in the log line of a call."""
 _NAME_CHARS = 60
 """Characters of an unknown name that an answer repeats."""
 _UNCOUNTED = frozenset({"resources/list"})
@@ -164,9 +162,7 @@ class ToolCaller:
     deadline_s: float | None = None
     """Seconds for the call; None for those of the server."""
     resume_key: str = ""
-    """Name of work that another server may continue, as in `ToolCall`."""
     ask: AskUser | None = None
-    """Question to the person at the client, as in `ToolCall`."""
 
 
 class ShuttingDownError(MCPError):

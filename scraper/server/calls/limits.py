@@ -20,11 +20,9 @@ from scraper.server.lifecycle import ServicesHolder
 _INITIAL_DURATION_S = 2.0
 """Seconds. Assumed duration of a call before any has ended."""
 _SMOOTHING = 0.1
-"""Weight of the last call in the average duration."""
 
 
 BURST = 60
-"""Default number of events at once."""
 _PER_SECOND = 5.0
 """Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
 ms."""

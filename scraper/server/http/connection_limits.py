@@ -26,7 +26,6 @@ _FED_BYTES = 16_384
 MAX_PIPELINED = 16
 """Requests that wait for the response to an earlier one of their connection. One of 18 bytes takes 3 kB."""
 HEAD_S = 10.0
-"""Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0
 """Seconds without a byte of an incomplete body while the server is reading."""
 _MIN_BODY_RATE = 500

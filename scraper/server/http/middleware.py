@@ -28,7 +28,6 @@ from scraper.server.http.connection_limits import AUTHORITY
 from scraper.server.lifecycle import ActiveCount
 
 MESSAGE_BYTES = 4 * 1024 * 1024
-"""Bytes of a message, over HTTP and stdio alike."""
 _END = "http.disconnect"
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL

@@ -162,7 +162,6 @@ class TaskMethods:
     """Handlers of the task methods of one server."""
 
     calls: CallDispatcher
-    """Access to the store."""
     runner: TaskRunner
 
     def add(self, server: Server[Any]) -> None:

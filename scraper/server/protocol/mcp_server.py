@@ -41,7 +41,6 @@ _NOT_FOUND = -32002
 _HEADER = "x-mcp-header"
 """Key of a parameter that clients repeat as a request header for proxies."""
 _TASK_LIMIT_S = 600.0
-"""Seconds for a call that runs as a task."""
 
 
 def build(

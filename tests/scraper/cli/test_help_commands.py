@@ -16,8 +16,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
-from scraper.cli.help_commands import CommandGroup
-from scraper.cli.main import group
+from scraper.cli.main import CommandGroup, group
 from scraper.cli.setting_options import Command
 from scraper.settings import setting_table
 from scraper.settings.table import FILE_ONLY

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.cli import watch_commands
+from scraper.cli import site_commands as watch_commands
 from scraper.errors import BlockedBySiteError, HostDownError
 from scraper.site.model import PageChange
 from scraper.site.watch_list import WatchedPage

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from scraper.model import Document, Reading
-from scraper.render.page_excerpts import fit_excerpts, page_as_json
+from scraper.render.research_report import fit_excerpts, page_as_json
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import select_passages
 from scraper.text.token_estimate import estimate
