@@ -214,13 +214,14 @@ class DisconnectMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         """Wrap `app`."""
         self._app = app
-        self._receivers = _Receivers()
-        self._closing = False
+        self._is_closing = self._is_stopped = False
         self._unanswered = ActiveCount()
+        self._waits: set[asyncio.Timeout] = set()
+        """Timeouts of all pending `receive` calls."""
 
     def close_after_response(self) -> None:
         """Close each connection after its next response, so that no request arrives meanwhile."""
-        self._closing = True
+        self._is_closing = True
 
     async def wait_until_answered(self, limit_s: float) -> None:
         """Return when all POST requests are answered, or after `limit_s`."""
@@ -230,87 +231,56 @@ class DisconnectMiddleware:
 
     def stop(self) -> None:
         """End all open streams: the inner application sees disconnected clients."""
-        self._receivers.stop()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-        if self._receivers.stopped:
-            await _SHUTTING_DOWN(scope, receive, self._set_connection_header(send))
-            return
-        exchange = _Exchange(receive, send, self._receivers)
-        scope[_KEY] = exchange.disconnected
-        # A stream opened by GET gets no response.
-        with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
-            await self._app(scope, exchange.receive, self._set_connection_header(exchange.send))
-            await exchange.finish()
-
-    def _set_connection_header(self, send: Send) -> Send:
-        """Leave the Connection header to uvicorn, which knows the version of HTTP, or set it to close."""
-
-        async def send_with_header(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = [field for field in message.get("headers", ()) if field[0] != b"connection"]
-                message = {**message, "headers": [*headers, (b"connection", b"close")] if self._closing else headers}
-            await send(message)
-
-        return send_with_header
-
-
-class _Receivers:
-    """All pending `receive` calls; `stop` ends them."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._waits: set[asyncio.Timeout] = set()
-
-    async def wait(self, receive: Receive) -> Message:
-        """Return the next message of the client, a disconnect after `stop`."""
-        if self.stopped:
-            return {"type": _END}
-        try:
-            # A timeout that `stop` sets is cheaper than a second task.
-            async with asyncio.timeout(None) as timeout:
-                self._waits.add(timeout)
-                try:
-                    return await receive()
-                finally:
-                    self._waits.discard(timeout)
-        except TimeoutError:
-            return {"type": _END}
-
-    def stop(self) -> None:
-        self.stopped = True
+        self._is_stopped = True
         now = asyncio.get_running_loop().time()
         for timeout in self._waits:
             timeout.reschedule(now)
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        has_started = is_answered = False
 
-class _Exchange:
-    def __init__(self, receive: Receive, send: Send, receivers: _Receivers) -> None:
-        self.disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._receive = receive
-        self._send = send
-        self._receivers = receivers
-        self._has_response_started = False
-        self._answered = False
+        async def receive_or_end() -> Message:
+            """Return the next message of the client, a disconnect after `stop`."""
+            message = await self._receive(receive)
+            if message["type"] == _END and not (self._is_stopped or is_answered or disconnected.done()):
+                disconnected.set_result(None)
+            return message
 
-    async def receive(self) -> Message:
-        message = await self._receivers.wait(self._receive)
-        is_stopped = self._receivers.stopped
-        if message["type"] == _END and not (is_stopped or self._answered or self.disconnected.done()):
-            self.disconnected.set_result(None)
-        return message
+        async def send_once(message: Message) -> None:
+            """Send a part of the response; drop a second response, which the SDK sends for an ended session."""
+            nonlocal has_started, is_answered
+            if is_answered:
+                return
+            if message["type"] == "http.response.start":
+                # uvicorn knows the version of HTTP, and so sets the Connection header if it is not to close.
+                headers = [field for field in message.get("headers", ()) if field[0] != b"connection"]
+                headers += [(b"connection", b"close")] if self._is_closing else []
+                message = {**message, "headers": headers}
+            has_started = True
+            is_answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
 
-    async def send(self, message: Message) -> None:
-        """Send a part of the response; drop a second response, which the SDK sends for an ended session."""
-        if self._answered:
+        if self._is_stopped:
+            await _SHUTTING_DOWN(scope, receive, send_once)
             return
-        self._has_response_started = True
-        if message["type"] == "http.response.body" and not message.get("more_body", False):
-            self._answered = True
-        await self._send(message)
+        scope[_KEY] = disconnected
+        # A stream opened by GET gets no response.
+        with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
+            await self._app(scope, receive_or_end, send_once)
+            if has_started and not is_answered:
+                # An incomplete response ends properly, and so does its connection.
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def finish(self) -> None:
-        # An incomplete response ends properly, and so does its connection.
-        if self._has_response_started and not self._answered:
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+    async def _receive(self, receive: Receive) -> Message:
+        if not self._is_stopped:
+            # A timeout that `stop` sets is cheaper than a second task.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None) as timeout:
+                    self._waits.add(timeout)
+                    try:
+                        return await receive()
+                    finally:
+                        self._waits.discard(timeout)
+        return {"type": _END}
