@@ -123,8 +123,6 @@ def _make_error(request_id: str | int | None, message: str, code: int = INVALID_
 
 MAX_MESSAGES = 50
 """Messages in a batch; each counts as a running call of its own."""
-_SINGLE_ONLY = "initialize"
-"""The only method that this protocol version forbids in batches."""
 _IN_USE = "Invalid request: id {} is in use by a request not answered yet; give each request an id of its own."
 _ID_REUSE_S = 1.0
 """Seconds to wait until an id is free. Simple clients use one id for all requests, and send the next request when they
@@ -218,14 +216,26 @@ class JsonRpcMiddleware:
     async def _answer_one(self, scope: Scope, message: Any, receive: Receive) -> Any:
         if not isinstance(message, dict):
             return _error(None, INVALID_MESSAGE)
-        if message.get("method") == _SINGLE_ONLY:
+        if message.get("method") == "initialize":
             return _error(id_of(message), "Invalid request: initialize comes alone.")
         single = json.dumps(message).encode()
         headers = MutableHeaders(raw=list(scope["headers"]))
         headers["content-length"] = str(len(single))
-        recorder = _ResponseRecorder()
-        await self._answer({**scope, "headers": headers.raw}, RequestBody(single, receive), recorder.send)
-        return recorder.message(message)
+        parts: list[Message] = []
+
+        async def record(part: Message) -> None:
+            parts.append(part)
+
+        await self._answer({**scope, "headers": headers.raw}, RequestBody(single, receive), record)
+        text = b"".join(part.get("body", b"") for part in parts).decode()
+        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        try:
+            answer = json.loads(events[-1] if events else text)
+        except ValueError:
+            status = next((part["status"] for part in parts if "status" in part), 0)
+            return None if status == 202 else _error(id_of(message), text or f"HTTP {status}")
+        # The SDK does not repeat the id of an invalid request.
+        return answer | {"id": id_of(message)} if answer.get("id") is None else answer
 
 
 def _replace_unclear_errors(body: RequestBody, send: Send) -> Send:
@@ -264,27 +274,6 @@ def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     others = [field for field in scope["headers"] if field[0] not in names]
     known = {b"accept": b", ".join(accepted), b"content-type": lines[b"content-type"]}
     return [*others, *((name, value) for name, value in known.items() if value)]
-
-
-class _ResponseRecorder:
-    def __init__(self) -> None:
-        self._status = 0
-        self._parts: list[bytes] = []
-
-    async def send(self, message: Message) -> None:
-        self._status = message.get("status", self._status)
-        self._parts.append(message.get("body", b""))
-
-    def message(self, request: dict[str, Any]) -> Any:
-        """Return the JSON-RPC message of the response; None for the response to a notification."""
-        text = b"".join(self._parts).decode()
-        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
-        try:
-            answer = json.loads(events[-1] if events else text)
-            # The SDK does not repeat the id of an invalid request.
-            return answer | {"id": id_of(request)} if answer.get("id") is None else answer
-        except ValueError:
-            return None if self._status == 202 else _error(id_of(request), text or f"HTTP {self._status}")
 
 
 def _accepts_batches(scope: Scope) -> bool:

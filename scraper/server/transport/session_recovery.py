@@ -69,61 +69,50 @@ class JsonFastPath:
         if accepts_streams and (body.is_cut or b"progressToken" in body.data):
             await self.fallback(scope, body.receive, send)
             return
-        response = _Response(send)
+        lock, has_started, is_stream = asyncio.Lock(), False, False
         watchers: list[asyncio.Task[None]] = []
 
+        async def send_json(message: Message) -> None:
+            """Send a part of the JSON response; after a ping, it is the only event of a stream."""
+            nonlocal has_started
+            async with lock:
+                has_started = True
+                if is_stream and message["type"] == "http.response.body":
+                    event = b"event: message\r\ndata: " + message.get("body", b"") + b"\r\n\r\n"
+                    await send({**message, "body": event})
+                elif not is_stream:
+                    await send(message)
+
+        async def keep_alive() -> None:
+            """Watch the connection until it ends, with pings if the client accepts streams."""
+            nonlocal is_stream
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self.ping_interval_s if accepts_streams else None):
+                        if (await receive())["type"] == "http.disconnect":
+                            return
+                        continue
+                async with lock:
+                    if has_started:
+                        continue
+                    if not is_stream:
+                        is_stream = True
+                        # A new list, because outer layers append to it.
+                        headers = list(_STREAM_HEADERS)
+                        await send({"type": "http.response.start", "status": 200, "headers": headers})
+                    await send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
+
         def watch() -> None:
-            interval_s = self.ping_interval_s if accepts_streams else None
-            watchers.append(asyncio.create_task(response.keep_alive(receive, interval_s)))
+            watchers.append(asyncio.create_task(keep_alive()))
 
         timer = asyncio.get_running_loop().call_later(self.watch_after_s, watch)
         try:
-            await self.app(scope, body.receive, response.send)
+            await self.app(scope, body.receive, send_json)
         finally:
             timer.cancel()
             for watcher in watchers:
                 watcher.cancel()
                 await asyncio.wait({watcher})
-
-
-class _Response:
-    """A JSON response; it becomes an event stream with one event if a ping was sent before."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._has_started = False
-        self._lock = asyncio.Lock()
-        self._is_stream = False
-
-    async def send(self, message: Message) -> None:
-        async with self._lock:
-            self._has_started = True
-            if not self._is_stream:
-                await self._send(message)
-            elif message["type"] == "http.response.body":
-                event = b"event: message\r\ndata: " + message.get("body", b"") + b"\r\n\r\n"
-                await self._send({**message, "body": event})
-
-    async def keep_alive(self, receive: Receive, ping_interval_s: float | None) -> None:
-        """Watch the connection, with pings unless the interval is None, until it or this task ends."""
-        while True:
-            try:
-                async with asyncio.timeout(ping_interval_s):
-                    if (await receive())["type"] == "http.disconnect":
-                        return
-            except TimeoutError:
-                await self._ping()
-
-    async def _ping(self) -> None:
-        async with self._lock:
-            if self._has_started:
-                return
-            if not self._is_stream:
-                self._is_stream = True
-                # A new list, because outer layers append to it.
-                headers = list(_STREAM_HEADERS)
-                await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
 
 
 def _is_suitable_call(scope: Scope) -> bool:
