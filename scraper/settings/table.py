@@ -85,9 +85,9 @@ class Setting:
 
 
 def _setting(
-    label: str, kind: ValueType, help_text: str, default: object = None, *, unit: str = "", secret: bool = False
+    kind: ValueType, help_text: str, default: object = None, *, label: str = "", unit: str = "", secret: bool = False
 ) -> Any:
-    """Define a field of `Settings`; `label` is the variable without prefix, `default` a value or its factory."""
+    """Define a field of `Settings`; `label` is the variable without prefix if it is not the name of the field."""
     metadata = {"label": label, "kind": kind, "help": help_text, "unit": unit}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
@@ -99,20 +99,21 @@ class Settings:
     """Settings of the operator, read once at the start."""
 
     config_file: Path | None = _setting(
-        "CONFIG", PathValue(), "TOML file with settings; by default config.toml in the user's configuration folder."
+        PathValue(),
+        "TOML file with settings; by default config.toml in the user's configuration folder.",
+        label="CONFIG",
     )
     data_dir: Path = _setting(
-        "DATA", PathValue(), "Folder for cached pages, cached searches and indexes.", find_cache_folder
+        PathValue(), "Folder for cached pages, cached searches and indexes.", find_cache_folder, label="DATA"
     )
     cache_ttl_h: float = _setting(
-        "CACHE_HOURS",
         NumberValue(0, 87_600),
         "Maximum age of a cached page if the call gives none; 0 reads every page again.",
         168.0,
         unit="h",
+        label="CACHE_HOURS",
     )
     cache_mb: int = _setting(
-        "CACHE_MB",
         IntegerValue(0, 1_000_000),
         "Maximum size of the page cache; the oldest pages are evicted first; 0 disables the cache.",
         1_000,
@@ -120,51 +121,44 @@ class Settings:
     )
 
     tool_timeout_s: float = _setting(
-        "TOOL_TIMEOUT", NumberValue(1, 3_600), "Deadline of a call; most clients give up after 60 s.", 55.0, unit="s"
+        NumberValue(1, 3_600),
+        "Deadline of a call; most clients give up after 60 s.",
+        55.0,
+        unit="s",
+        label="TOOL_TIMEOUT",
     )
     max_answer_tokens: int = _setting(
-        "MAX_ANSWER_TOKENS",
-        IntegerValue(500, 25_000),
-        "Size of an answer if the call does not request more.",
-        9_000,
-        unit="tokens",
+        IntegerValue(500, 25_000), "Size of an answer if the call does not request more.", 9_000, unit="tokens"
     )
-    batch_limit: int = _setting("BATCH_LIMIT", IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
+    batch_limit: int = _setting(IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
     toolsets: tuple[str, ...] = _setting(
-        "TOOLSETS",
         CommaListValue(ChoiceValue(("default", "all", "core", "reading", "research", "browsing", "acting")), "set,..."),
         "Sets of tools to list; find_tools finds the others. Only all, browsing and acting offer browse.",
         ("default",),
     )
-    tools: tuple[str, ...] = _setting(
-        "TOOLS", CommaListValue(), "Tools to offer instead of toolsets, separated by commas.", ()
-    )
+    tools: tuple[str, ...] = _setting(CommaListValue(), "Tools to offer instead of toolsets, separated by commas.", ())
 
     acting: str = _setting(
-        "ACTING",
         ChoiceValue(("read", "act")),
         "What browse may do: read sends no forms and no passwords; act does what its steps say.",
         "read",
     )
 
     agent_flags: bool = _setting(
-        "AGENT_FLAGS",
         BooleanValue(),
         "Let coding agents use all flags and files; only in config.toml in the user's configuration folder.",
         False,
     )
 
     profile_key: str | None = _setting(
-        "PROFILE_KEY",
         StringValue(),
         "Key that encrypts login profiles: 32 random bytes in base64; without it, one is created in the data folder.",
         secret=True,
     )
     contact: str | None = _setting(
-        "CONTACT", StringValue(), "Mail address that sources such as Crossref may use to reach you; sent to them."
+        StringValue(), "Mail address that sources such as Crossref may use to reach you; sent to them."
     )
     output_schemas: bool = _setting(
-        "OUTPUT_SCHEMAS",
         BooleanValue(),
         "Declare output schemas and repeat answers as structured content, for programs that validate; many clients then"
         " show a model no text.",
@@ -172,166 +166,137 @@ class Settings:
     )
 
     resources: bool = _setting(
-        "RESOURCES", BooleanValue(), "Offer cached pages and indexed documents as resources of the protocol.", True
+        BooleanValue(), "Offer cached pages and indexed documents as resources of the protocol.", True
     )
     strict_clients: tuple[str, ...] = _setting(
-        "STRICT_CLIENTS",
         CommaListValue(StringValue(), "name,..."),
         "Clients that refuse the extension `search` of the protocol, by the start of a name: * stands for any text.",
         ("Java SDK MCP Client*", "Spring AI MCP Client*", "spring-ai-mcp-client*", "Java-http-client/*"),
     )
 
     document_root: Path | None = _setting(
-        "DOCUMENT_ROOT", PathValue(), "Folder whose files read_doc may read; by default it reads no local files."
+        PathValue(), "Folder whose files read_doc may read; by default it reads no local files."
     )
-    document_mb: int = _setting("DOCUMENT_MB", IntegerValue(1, 1_000), "Maximum size of a document.", 50, unit="MB")
+    document_mb: int = _setting(IntegerValue(1, 1_000), "Maximum size of a document.", 50, unit="MB")
 
-    host: str = _setting("HOST", StringValue(), "Address to listen on.", "127.0.0.1")
-    port: int = _setting("PORT", IntegerValue(0, 65_535), "Port to listen on; 0 chooses a free one.", 8_000)
-    token: str | None = _setting("TOKEN", StringValue(), "Token that callers must send.", secret=True)
-    tokens_file: Path | None = _setting("TOKENS_FILE", PathValue(), "File with one line name:token for each caller.")
+    host: str = _setting(StringValue(), "Address to listen on.", "127.0.0.1")
+    port: int = _setting(IntegerValue(0, 65_535), "Port to listen on; 0 chooses a free one.", 8_000)
+    token: str | None = _setting(StringValue(), "Token that callers must send.", secret=True)
+    tokens_file: Path | None = _setting(PathValue(), "File with one line name:token for each caller.")
     allow_unauthenticated: bool = _setting(
-        "ALLOW_UNAUTHENTICATED",
-        BooleanValue(),
-        "Listen without a token on an address that other machines reach.",
-        False,
+        BooleanValue(), "Listen without a token on an address that other machines reach.", False
     )
     rest: bool = _setting(
-        "REST", BooleanValue(), "Serve the tools over plain HTTP too: /v1/TOOL, /r/URL and /v1/openapi.json.", False
+        BooleanValue(), "Serve the tools over plain HTTP too: /v1/TOOL, /r/URL and /v1/openapi.json.", False
     )
     allowed_hosts: tuple[str, ...] = _setting(
-        "ALLOWED_HOSTS",
         CommaListValue(types.HOST_HEADER, "name,..."),
         "Accepted values of the Host header besides loopback; name or name:port.",
         (),
     )
     allowed_origins: tuple[str, ...] = _setting(
-        "ALLOWED_ORIGINS",
-        CommaListValue(types.ORIGIN, "origin,..."),
-        "Origins of web pages that may call the server.",
-        (),
+        CommaListValue(types.ORIGIN, "origin,..."), "Origins of web pages that may call the server.", ()
     )
     issuer: str | None = _setting(
-        "ISSUER", types.WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
+        types.WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
     )
-    issuer_keys: Path | None = _setting(
-        "ISSUER_KEYS", PathValue(), "File of the issuer's public keys, as a JSON Web Key Set."
-    )
+    issuer_keys: Path | None = _setting(PathValue(), "File of the issuer's public keys, as a JSON Web Key Set.")
     public_url: str | None = _setting(
-        "PUBLIC_URL",
         types.WEB_ADDRESS,
         "URL at which clients reach the server; the audience of the issuer's tokens must be this URL.",
     )
     drain_s: float = _setting(
-        "DRAIN_SECONDS", NumberValue(0, 600), "Time for running calls to finish when the server stops.", 9.0, unit="s"
+        NumberValue(0, 600),
+        "Time for running calls to finish when the server stops.",
+        9.0,
+        unit="s",
+        label="DRAIN_SECONDS",
     )
     call_limit: int = _setting(
-        "CALL_LIMIT",
         IntegerValue(1, 100_000),
         "Maximum running calls; beyond it, callers with the most calls are rejected first.",
         200,
     )
     calls_per_minute: int = _setting(
-        "CALLS_PER_MINUTE", IntegerValue(0, 1_000_000), "Maximum calls per minute and caller; 0 means no limit.", 0
+        IntegerValue(0, 1_000_000), "Maximum calls per minute and caller; 0 means no limit.", 0
     )
 
     proxy: str | None = _setting(
-        "PROXY",
-        types.PROXY_URL,
-        "Proxy for all outgoing traffic: http://user:password@host:port or socks5://...",
-        secret=True,
+        types.PROXY_URL, "Proxy for all outgoing traffic: http://user:password@host:port or socks5://...", secret=True
     )
     proxy_dns: str = _setting(
-        "PROXY_DNS",
         ChoiceValue(("remote", "local")),
         "Where names are resolved if there is a proxy: remote is the proxy, local is this machine.",
         "remote",
     )
     allow_nets: tuple[str, ...] = _setting(
-        "ALLOW_NETS",
         CommaListValue(types.NETWORK, "address/bits,..."),
         "Private networks that may be visited, e.g. 10.1.0.0/16,198.18.0.0/15.",
         (),
     )
     test_hosts: tuple[tuple[str, str, int], ...] = _setting(
-        "TEST_HOSTS",
         CommaListValue(types.HOST_MAPPING, "name=address:port,..."),
         "For tests: name=address:port pairs; the name is served from this address instead of the web.",
         (),
     )
     test_key_pin: str | None = _setting(
-        "TEST_KEY_PIN", types.KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
+        types.KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
     )
 
     third_parties: str = _setting(
-        "THIRD_PARTIES",
         ChoiceValue(("content_only", "all")),
         "Third parties that pages load: all, or none for ads, analytics, social widgets, marketing, chat, consent.",
         "content_only",
     )
     filter_lists: tuple[Path, ...] = _setting(
-        "FILTER_LISTS",
         CommaListValue(PathValue(), "path,..."),
         "Files with filter rules like EasyList's; rendered pages do not load hosts that they block.",
         (),
     )
-    language: str = _setting("LANGUAGE", types.LANGUAGE, "Language to request from sites.", "en-US")
-    timezone: str | None = _setting("TIMEZONE", types.TIME_ZONE, "Time zone that sites see; this machine's by default.")
+    language: str = _setting(types.LANGUAGE, "Language to request from sites.", "en-US")
+    timezone: str | None = _setting(types.TIME_ZONE, "Time zone that sites see; this machine's by default.")
     tier: str = _setting(
-        "TIER",
         ChoiceValue(("light", "full")),
         "Chromium that reads pages: light is fast, full is blocked by fewer sites.",
         "light",
     )
     light_executable: str | None = _setting(
-        "LIGHT_CHROMIUM", StringValue(), "Path of chromium-headless-shell; found automatically by default."
+        StringValue(), "Path of chromium-headless-shell; found automatically by default.", label="LIGHT_CHROMIUM"
     )
     full_executable: str | None = _setting(
-        "FULL_CHROMIUM", StringValue(), "Path of chromium; found automatically by default."
+        StringValue(), "Path of chromium; found automatically by default.", label="FULL_CHROMIUM"
     )
-    peek_slots: int = _setting(
-        "PEEK_SLOTS", IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16)
-    )
-    render_slots: int = _setting("RENDER_SLOTS", IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8))
+    peek_slots: int = _setting(IntegerValue(1, 64), "Pages read at once without rendering.", min(4 * _CORES, 16))
+    render_slots: int = _setting(IntegerValue(1, 64), "Pages rendered at once.", min(2 * _CORES, 8))
     max_slots: int = _setting(
-        "MAX_SLOTS",
         IntegerValue(1, 256),
         "Pages read, and pages rendered, at once while CPU and memory are free; the two above apply otherwise.",
         min(24 * _CORES, 96),
     )
     page_memory_mb: int = _setting(
-        "PAGE_MEMORY_MB",
         IntegerValue(200, 16_000),
         "Memory in MB that a rendered page may use; beyond it, the page is returned as the server sent it.",
         600,
     )
-    queue_limit: int = _setting(
-        "QUEUE_LIMIT", IntegerValue(0, 10_000), "Maximum waiting pages; beyond it, calls are rejected.", 64
-    )
+    queue_limit: int = _setting(IntegerValue(0, 10_000), "Maximum waiting pages; beyond it, calls are rejected.", 64)
 
     database_url: str | None = _setting(
-        "DATABASE_URL",
         types.DATABASE_URL,
         "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
         secret=True,
     )
     shared_url: str | None = _setting(
-        "SHARED_URL",
         types.STATE_URL,
         "Valkey or Redis in which servers share rate limits and host limits: redis://user:password@host/0.",
         secret=True,
     )
     host_pages: int = _setting(
-        "HOST_PAGES",
-        IntegerValue(0, 1_000),
-        "Pages read at once from one host by all servers together; 0 means no shared limit.",
-        32,
+        IntegerValue(0, 1_000), "Pages read at once from one host by all servers together; 0 means no shared limit.", 32
     )
     host_gap_s: float = _setting(
-        "HOST_GAP", NumberValue(0, 3_600), "Minimum time between two visits to one host.", 0.0, unit="s"
+        NumberValue(0, 3_600), "Minimum time between two visits to one host.", 0.0, unit="s", label="HOST_GAP"
     )
     robots: str = _setting(
-        "ROBOTS",
         ChoiceValue(("off", "warn", "obey")),
         "Treatment of robots.txt: ignore it, add a warning to the answer, or do not read forbidden pages.",
         "off",
@@ -344,16 +309,11 @@ class Settings:
     )
 
     log_level: str = _setting(
-        "LOG_LEVEL", ChoiceValue(("debug", "info", "warning", "error")), "Lowest level that is logged.", "info"
+        ChoiceValue(("debug", "info", "warning", "error")), "Lowest level that is logged.", "info"
     )
-    log_format: str = _setting(
-        "LOG_FORMAT", ChoiceValue(("text", "json")), "Format of the log lines on stderr.", "text"
-    )
+    log_format: str = _setting(ChoiceValue(("text", "json")), "Format of the log lines on stderr.", "text")
     traces: bool = _setting(
-        "TRACES",
-        BooleanValue(),
-        "Send OpenTelemetry spans; the variables OTEL_EXPORTER_OTLP_... define the destination.",
-        False,
+        BooleanValue(), "Send OpenTelemetry spans; the variables OTEL_EXPORTER_OTLP_... define the destination.", False
     )
 
     @classmethod
@@ -405,19 +365,13 @@ class Settings:
 @functools.cache
 def setting_table() -> tuple[Setting, ...]:
     """Return all settings in the order of the documentation."""
-    return tuple(
-        Setting(
-            name=entry.name,
-            variable=_PREFIX + entry.metadata["label"],
-            flag="--" + entry.metadata["label"].lower().replace("_", "-"),
-            kind=entry.metadata["kind"],
-            default=entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory(),
-            help=entry.metadata["help"],
-            unit=entry.metadata["unit"],
-            secret=not entry.repr,
-        )
-        for entry in dataclasses.fields(Settings)
-    )
+    settings = []
+    for entry in dataclasses.fields(Settings):
+        label, kind, about, unit = (entry.metadata[name] for name in ("label", "kind", "help", "unit"))
+        variable, flag = _PREFIX + (label or entry.name.upper()), (label or entry.name).lower().replace("_", "-")
+        default = entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory()
+        settings.append(Setting(entry.name, variable, f"--{flag}", kind, default, about, unit, not entry.repr))
+    return tuple(settings)
 
 
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
