@@ -43,6 +43,10 @@ class ScraperError(Exception):
     code: str = "error"
     retryable: bool = False
 
+    def __init_subclass__(cls, *, code: str = "", retryable: bool = False) -> None:
+        """Set the code, which is that of the base class by default, and the default of `retryable`."""
+        cls.code, cls.retryable = code or cls.code, retryable or cls.retryable
+
     def __init__(self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None) -> None:
         """Store the message, the URL or argument, and the next step; `retryable` overrides that of the class."""
         super().__init__(message)
@@ -56,76 +60,52 @@ class ScraperError(Exception):
         return f"{self} {self.next_step}".strip()
 
 
-class BadRequestError(ScraperError):
+class BadRequestError(ScraperError, code="bad_request"):
     """An argument is invalid."""
 
-    code = "bad_request"
 
-
-class InvalidUrlError(BadRequestError):
+class InvalidUrlError(BadRequestError, code="bad_url"):
     """The argument is not an absolute http(s) URL."""
 
-    code = "bad_url"
 
-
-class InvalidArgumentError(BadRequestError):
+class InvalidArgumentError(BadRequestError, code="bad_argument"):
     """An argument has an unknown name, a wrong type or a value out of range."""
 
-    code = "bad_argument"
 
-
-class CrawlNotFoundError(BadRequestError):
+class CrawlNotFoundError(BadRequestError, code="no_such_crawl"):
     """There is no crawl with this ID, or it was deleted."""
 
-    code = "no_such_crawl"
 
-
-class SessionNotFoundError(BadRequestError):
+class SessionNotFoundError(BadRequestError, code="no_such_session"):
     """The caller has no session with this id, or it has ended."""
 
-    code = "no_such_session"
 
-
-class ProfileNotFoundError(BadRequestError):
+class ProfileNotFoundError(BadRequestError, code="no_such_profile"):
     """The caller has no login profile with this name that this server can read."""
 
-    code = "no_such_profile"
 
-
-class LocalFileNotFoundError(BadRequestError):
+class LocalFileNotFoundError(BadRequestError, code="not_found"):
     """There is no such file below the root of local files."""
 
-    code = "not_found"
 
-
-class PolicyError(ScraperError):
+class PolicyError(ScraperError, code="refused"):
     """A policy of the operator or of the site forbids the call."""
 
-    code = "refused"
 
-
-class PrivateAddressError(PolicyError):
+class PrivateAddressError(PolicyError, code="private_address"):
     """The URL leads to a host that is not public."""
 
-    code = "private_address"
 
-
-class LocalReadsDisabledError(PolicyError):
+class LocalReadsDisabledError(PolicyError, code="local_reads_disabled"):
     """The operator did not name a root of local files."""
 
-    code = "local_reads_disabled"
 
-
-class OutsideRootError(PolicyError):
+class OutsideRootError(PolicyError, code="outside_root"):
     """The path is not a file below the root of local files."""
 
-    code = "outside_root"
 
-
-class RobotsDisallowedError(PolicyError):
+class RobotsDisallowedError(PolicyError, code="robots"):
     """The site's robots.txt forbids the page, and this server is configured to obey it."""
-
-    code = "robots"
 
     def __init__(
         self, message: str, *, target: str = "", next_step: str = "", retry_after_s: float | None = None
@@ -139,10 +119,8 @@ class RobotsUnreachableError(RobotsDisallowedError):
     """The site's robots.txt cannot be reached, and this server is configured to obey it."""
 
 
-class NetworkError(ScraperError):
+class NetworkError(ScraperError, code="unreachable"):
     """The network failed."""
-
-    code = "unreachable"
 
 
 class HostDownError(NetworkError):
@@ -155,36 +133,24 @@ class NameServerSilentError(HostDownError):
     retryable = True
 
 
-class OfflineError(NetworkError):
+class OfflineError(NetworkError, code="no_network", retryable=True):
     """This machine reaches no host; every other URL would fail too."""
 
-    code = "no_network"
-    retryable = True
 
-
-class FetchTimeoutError(NetworkError):
+class FetchTimeoutError(NetworkError, code="timed_out", retryable=True):
     """The deadline passed without any content."""
 
-    code = "timed_out"
-    retryable = True
 
-
-class SiteRefusedError(ScraperError):
+class SiteRefusedError(ScraperError, code="blocked"):
     """The site refused the request."""
 
-    code = "blocked"
 
-
-class LoginExpiredError(SiteRefusedError):
+class LoginExpiredError(SiteRefusedError, code="login_expired"):
     """The site no longer accepts the login of a profile."""
 
-    code = "login_expired"
 
-
-class HttpStatusError(SiteRefusedError):
+class HttpStatusError(SiteRefusedError, code="http_error"):
     """The site answered with an error status."""
-
-    code = "http_error"
 
     def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
         """Set the message and the status code, which decides if a retry makes sense."""
@@ -194,10 +160,8 @@ class HttpStatusError(SiteRefusedError):
         self.status = status
 
 
-class BlockedBySiteError(SiteRefusedError):
+class BlockedBySiteError(SiteRefusedError, code="walled"):
     """The site sent a block page; `reason` names its kind."""
-
-    code = "walled"
 
     def __init__(self, message: str, *, reason: str, target: str = "", next_step: str = "") -> None:
         """Set the message and the kind of block page."""
@@ -206,88 +170,60 @@ class BlockedBySiteError(SiteRefusedError):
         self.reason = reason
 
 
-class UnreadableError(ScraperError):
+class UnreadableError(ScraperError, code="unreadable"):
     """The response has no readable content."""
 
-    code = "unreadable"
 
-
-class UnsupportedTypeError(UnreadableError):
+class UnsupportedTypeError(UnreadableError, code="unsupported_type"):
     """The format of the response is not supported, or not by this tool."""
 
-    code = "unsupported_type"
 
-
-class ContentTooLargeError(UnreadableError):
+class ContentTooLargeError(UnreadableError, code="too_large"):
     """The content exceeds a limit."""
 
-    code = "too_large"
 
-
-class NoContentError(UnreadableError):
+class NoContentError(UnreadableError, code="empty"):
     """The response has no content."""
 
-    code = "empty"
 
-
-class MaintenancePageError(UnreadableError):
+class MaintenancePageError(UnreadableError, code="maintenance", retryable=True):
     """The site answers the same page for every URL."""
 
-    code = "maintenance"
-    retryable = True
 
-
-class NoRecordsError(UnreadableError):
+class NoRecordsError(UnreadableError, code="no_records"):
     """The page has no list of records."""
 
-    code = "no_records"
 
-
-class ExampleNotFoundError(UnreadableError):
+class ExampleNotFoundError(UnreadableError, code="example_not_found"):
     """A value of the example is not on the page."""
 
-    code = "example_not_found"
 
-
-class RecipeDoesNotFitError(UnreadableError):
+class RecipeDoesNotFitError(UnreadableError, code="recipe_does_not_fit"):
     """The page is not of the kind from which the recipe was learned."""
 
-    code = "recipe_does_not_fit"
 
-
-class EncryptedDocumentError(UnreadableError):
+class EncryptedDocumentError(UnreadableError, code="encrypted"):
     """The document needs a password."""
 
-    code = "encrypted"
 
-
-class MalformedDocumentError(UnreadableError):
+class MalformedDocumentError(UnreadableError, code="malformed"):
     """The bytes do not have the format of the document."""
-
-    code = "malformed"
 
     def __init__(self, message: str, *, next_step: str = "", **rest: Any) -> None:
         """Store the message; without a next step, advise to look for another copy."""
         super().__init__(message, next_step=next_step or "Try once more, or look for another copy.", **rest)
 
 
-class OcrNeededError(UnreadableError):
+class OcrNeededError(UnreadableError, code="ocr_needed"):
     """The pages are images without text."""
 
-    code = "ocr_needed"
 
-
-class ParserFailedError(UnreadableError):
+class ParserFailedError(UnreadableError, code="crash"):
     """The parser exceeded a limit or crashed; `code` is `timeout`, `out_of_memory` or `crash`."""
 
-    code = "crash"
 
-
-class OverloadedError(ScraperError):
+class OverloadedError(ScraperError, code="busy", retryable=True):
     """The server has no capacity for the call."""
-
-    code = "busy"
-    retryable = True
 
     def __init__(self, message: str, *, retry_after_s: float, target: str = "") -> None:
         """Set the message and the seconds until a retry makes sense."""
@@ -295,30 +231,20 @@ class OverloadedError(ScraperError):
         self.retry_after_s = retry_after_s
 
 
-class HostBusyError(OverloadedError):
+class HostBusyError(OverloadedError, code="host_busy"):
     """The host must not be visited now, because of its limits; the server itself may be idle."""
 
-    code = "host_busy"
 
-
-class StoreUnavailableError(ScraperError):
+class StoreUnavailableError(ScraperError, code="store_unavailable", retryable=True):
     """The store of this server is unavailable."""
 
-    code = "store_unavailable"
-    retryable = True
 
-
-class BrowserFailedError(ScraperError):
+class BrowserFailedError(ScraperError, code="browser_failed", retryable=True):
     """The browser failed."""
 
-    code = "browser_failed"
-    retryable = True
 
-
-class InternalError(ScraperError):
+class InternalError(ScraperError, code="internal"):
     """The server has a bug; the details are in the log."""
-
-    code = "internal"
 
 
 def is_unreachable(outcome: object) -> bool:
