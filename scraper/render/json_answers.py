@@ -31,18 +31,26 @@ class _Excerpt(TypedDict):
     url: str
 
 
-class PageAnswer(TypedDict):
-    """Answer of `fetch`."""
-
+class _PageText(TypedDict):
     url: str
     title: str | None
     content: str
-    method: str
     truncated: bool
     tokens_estimated: int
     author: str | None
     published_date: str | None
     sitename: str | None
+    next_start: NotRequired[int]
+    before: NotRequired[str]
+    after: NotRequired[str]
+    excerpts: NotRequired[list[_Excerpt]]
+    warnings: NotRequired[list[str]]
+
+
+class PageAnswer(_PageText):
+    """Answer of `fetch`."""
+
+    method: str
     final_url: str
     status: int
     language: str | None
@@ -53,31 +61,18 @@ class PageAnswer(TypedDict):
     total_chars: int
     facts: NotRequired[dict[str, Any]]
     discussion: NotRequired[list[dict[str, Any]]]
-    next_start: NotRequired[int]
-    before: NotRequired[str]
-    after: NotRequired[str]
     headings: NotRequired[list[_Heading]]
     links: NotRequired[list[_Link]]
     images: NotRequired[list[_Image]]
-    excerpts: NotRequired[list[_Excerpt]]
     cached: bool
     retrieved_at: str
-    warnings: NotRequired[list[str]]
     notice: str
 
 
-class BatchRow(TypedDict):
+class BatchRow(_PageText):
     """A page in the answer of `fetch_batch`; `error` is null if it was read."""
 
-    url: str
-    title: str | None
-    content: str
     method: str | None
-    truncated: bool
-    tokens_estimated: int
-    author: str | None
-    published_date: str | None
-    sitename: str | None
     final_url: NotRequired[str | None]
     status: int | None
     language: NotRequired[str | None]
@@ -86,13 +81,8 @@ class BatchRow(TypedDict):
     start: NotRequired[int]
     returned_chars: NotRequired[int]
     total_chars: NotRequired[int]
-    next_start: NotRequired[int]
-    before: NotRequired[str]
-    after: NotRequired[str]
-    excerpts: NotRequired[list[_Excerpt]]
     cached: NotRequired[bool]
     retrieved_at: NotRequired[str]
-    warnings: NotRequired[list[str]]
     notice: NotRequired[str]
     error: str | None
     error_code: NotRequired[str]

@@ -50,7 +50,15 @@ REASON_TEXTS: Mapping[str, str] = {
 
 def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = _ANSWER_BUDGET) -> str:
     """Return the facts of the search, then the results that fit a token budget in an untrusted region."""
-    head = [_headline(answer, now)]
+    query, count = clean_line(answer.query, _MAX_QUERY), len(answer.results)
+    if count:
+        summary = f'{count} result{"" if count == 1 else "s"} for "{query}"'
+    elif set(answer.errors) >= set(answer.engines):
+        summary = f'No engine answered "{query}": this says nothing about what there is'
+    else:
+        summary = f'No results for "{query}"'
+    age = f", cached {read_ago(answer.retrieved_at, now)}" if answer.cached and answer.retrieved_at else ""
+    head = [f"{summary} (engines: {', '.join(answer.engines)}){age}"]
     if answer.errors:
         reasons = (f"{name} {REASON_TEXTS.get(why, 'failed')} ({why})" for name, why in answer.errors.items())
         head.append("Errors: " + "; ".join(reasons) + ".")
@@ -162,19 +170,6 @@ def _result_object(row: SearchResult) -> dict[str, object]:
         "score": row.score,
         **drop_empty({**known, "also": [clean_line(url, _MAX_URL) for url in row.also[:_MAX_ALSO]], "facts": facts}),
     }
-
-
-def _headline(answer: SearchAnswer, now: datetime) -> str:
-    query, names = clean_line(answer.query, _MAX_QUERY), ", ".join(answer.engines)
-    if answer.results:
-        count = len(answer.results)
-        summary = f'{count} result{"" if count == 1 else "s"} for "{query}"'
-    elif set(answer.errors) >= set(answer.engines):
-        summary = f'No engine answered "{query}": this says nothing about what there is'
-    else:
-        summary = f'No results for "{query}"'
-    age = f", cached {read_ago(answer.retrieved_at, now)}" if answer.cached and answer.retrieved_at else ""
-    return f"{summary} (engines: {names}){age}"
 
 
 def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:

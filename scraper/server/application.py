@@ -135,7 +135,9 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             routes += rest.routes()
         routes += service.issuer.routes(servers) if service.issuer else []
         connections = DisconnectMiddleware(_routes(endpoints, routes))
-        async with _serve_http(AccessMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
+        uvicorn_server = GracefulServer(AccessMiddleware(connections, rules))
+        serving = asyncio.create_task(uvicorn_server.serve(sockets))
+        try:
             host, port = sockets[0].getsockname()[:2]
             _LOG.info("serving MCP at http://%s:%s%s", f"[{host}]" if ":" in host else host, port, _PATH)
             await wait_for_first(serving, stops.requested.wait())
@@ -149,6 +151,9 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             await uvicorn_server.drain(sockets, limit_s)
             await connections.wait_until_answered(max(_MIN_ANSWER_S, limit_s - (time.monotonic() - start)))
             connections.stop()
+        finally:
+            uvicorn_server.should_exit = True
+            await serving
 
 
 @contextlib.asynccontextmanager
@@ -166,25 +171,10 @@ async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
 
 
 def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:
-    protocol_routes = [Route(path, endpoint) for path, endpoint in endpoints.items()]
-    routes = Starlette(routes=[*protocol_routes, *others])
+    routes = Starlette(routes=[*(Route(path, endpoint) for path, endpoint in endpoints.items()), *others])
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Direct for protocol endpoints, because Starlette's routing calls nine functions.
         await endpoints.get(scope["path"], routes)(scope, receive, send)
 
     return dispatch
-
-
-@contextlib.asynccontextmanager
-async def _serve_http(
-    app: ASGIApp, sockets: list[socket.socket]
-) -> AsyncIterator[tuple[GracefulServer, asyncio.Task[None]]]:
-    """Serve `app` while the block runs; the task ends early only if serving fails."""
-    server = GracefulServer(app)
-    serving = asyncio.create_task(server.serve(sockets))
-    try:
-        yield server, serving
-    finally:
-        server.should_exit = True
-        await serving

@@ -396,9 +396,15 @@ def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str,
     file = environ.get(setting.file_variable, "").strip() if setting.secret else ""
     if flag is not None:
         return _parse(setting, setting.flag, flag)
-    if variable:
-        return _parse(setting, setting.variable, variable)
-    return _parse(setting, setting.file_variable, _read_secret(setting, file)) if file else None
+    if variable or not file:
+        return _parse(setting, setting.variable, variable) if variable else None
+    try:
+        content = read_text_file(Path(file)).strip()
+    except UnreadableFileError as error:
+        raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
+    if not content:
+        raise SettingsError(f"{setting.file_variable}={file} cannot be used: the file is empty.")
+    return _parse(setting, setting.file_variable, content)
 
 
 def _read_config(file: Path) -> dict[str, Any]:
@@ -417,16 +423,6 @@ def _read_config(file: Path) -> dict[str, Any]:
             hint = suggest(key, settings)
             raise SettingsError(f"The configuration file {file} names {key!r}, which is not a setting{hint}.")
     return {settings[key].name: _parse(settings[key], f"{file}: {key}", value) for key, value in table.items()}
-
-
-def _read_secret(setting: Setting, file: str) -> str:
-    try:
-        content = read_text_file(Path(file)).strip()
-    except UnreadableFileError as error:
-        raise SettingsError(f"{setting.file_variable}={file} cannot be read: {error}") from None
-    if not content:
-        raise SettingsError(f"{setting.file_variable}={file} cannot be used: the file is empty.")
-    return content
 
 
 def _parse(setting: Setting, source: str, value: object) -> object:

@@ -154,30 +154,23 @@ async def _search_documents(
 
 
 async def _read_page(services: Services, principal: str, uri: str) -> str | None:
-    for url in _page_urls(uri):
-        reading = await services.page_cache.page(url, principal=principal)
-        if reading is not None:
-            return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
-    return None
-
-
-def _page_urls(uri: str) -> list[str]:
-    """Return the URLs that a page URI may stand for, because clients normalize or encode URIs."""
     match = _PAGE_ADDRESS.fullmatch(uri)
-    url, urls = f"{match[1]}://{match[2]}" if match else "", []
-    for text in (url, url.replace("%23", "#"), unquote(url)):
+    url = f"{match[1]}://{match[2]}" if match else ""
+    # Clients normalize or encode URIs.
+    for text in dict.fromkeys((url, url.replace("%23", "#"), unquote(url))):
         with contextlib.suppress(InvalidUrlError):
-            urls.append(parse_target(text))
-    return list(dict.fromkeys(urls))
+            reading = await services.page_cache.page(parse_target(text), principal=principal)
+            if reading is not None:
+                return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
+    return None
 
 
 async def _read_document(services: Services, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
     name, _, quoted = _START.sub("", uri).removeprefix(_INDEX).partition("/")
-    try:
+    document = None
+    with contextlib.suppress(IndexFaultError):
         document = await services.indexes.document(name, unquote(quoted), principal=principal)
-    except IndexFaultError:
-        return None
     if document is None:
         return None
     return index_document_as_markdown(

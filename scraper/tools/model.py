@@ -46,7 +46,11 @@ def schema_of(kind: Any) -> dict[str, Any]:
     if kind in _TYPES:
         return {"type": _TYPES[kind]}
     if typing.is_typeddict(kind):
-        return _object_schema(kind)
+        hints = typing.get_type_hints(kind, include_extras=True)
+        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+        properties = {name: schema_of(get_args(hint)[0] if name in optional else hint) for name, hint in hints.items()}
+        required = [name for name in hints if name not in optional]
+        return {"type": "object", "properties": properties, "required": required}
     if get_origin(kind) is list:
         return {"type": "array", "items": schema_of(get_args(kind)[0])}
     if get_origin(kind) is dict:
@@ -84,16 +88,6 @@ def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists
         result = {"anyOf": [{"type": "string"}, data]} if has_text else data
         return {"type": "object", "properties": {"result": result}, "required": ["result"]}
     return {"anyOf": [TEXT_SCHEMA, data]} if has_text else dict(data)
-
-
-def _object_schema(kind: Any) -> dict[str, Any]:
-    properties, required = {}, []
-    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
-        is_optional = get_origin(hint) is NotRequired
-        properties[name] = schema_of(get_args(hint)[0] if is_optional else hint)
-        if not is_optional:
-            required.append(name)
-    return {"type": "object", "properties": properties, "required": required}
 
 
 _LOG = logging.getLogger(__name__)
@@ -329,7 +323,13 @@ class BoundTool:
         """Parse the arguments, run the function and return its answer; errors become answers."""
         try:
             answer = await self.work(services, self._parse(arguments), call)
-            return self._note_foreign(answer, arguments)
+            names = [truncate(name) for name in self.parameters.foreign(arguments)[:_MAX_FAULTS]]
+            note = f"Ignored: {self.name} has no argument {', '.join(names)}."
+            if names and answer.structured is not None:
+                _LOG.info("%s", note)
+            elif names:
+                answer = replace(answer, text=f"{answer.text}\n\n{note}")
+            return answer
         except ScraperError as error:
             return ToolAnswer(error_sentence(error), is_error=True, failures=(error,))
         except Exception:
@@ -354,17 +354,6 @@ class BoundTool:
         if self.check is not None:
             self.check(values)
         return values
-
-    def _note_foreign(self, answer: ToolAnswer, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Name ignored arguments in an answer for people and models, and elsewhere in the log."""
-        names = [truncate(name) for name in self.parameters.foreign(arguments)[:_MAX_FAULTS]]
-        if not names:
-            return answer
-        note = f"Ignored: {self.name} has no argument {', '.join(names)}."
-        if answer.structured is not None:
-            _LOG.info("%s", note)
-            return answer
-        return replace(answer, text=f"{answer.text}\n\n{note}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,19 +21,14 @@ def main(arguments: list[str]) -> None:
     setup = json.loads(arguments[0])
     sys.path[:] = setup["path"]
     for package in _STUBBED_PACKAGES:
-        _stub_package(package)
+        parent, _, _ = package.rpartition(".")
+        search_path = importlib.import_module(parent).__path__ if parent else None
+        spec = importlib.machinery.PathFinder.find_spec(package, search_path)
+        if spec is not None:
+            module = types.ModuleType(package)
+            module.__path__ = list(spec.submodule_search_locations or ())
+            sys.modules[package] = module
     importlib.import_module("scraper.workers.child").run(setup)
-
-
-def _stub_package(package: str) -> None:
-    """Make the modules of a package importable without running its `__init__`."""
-    parent, _, _ = package.rpartition(".")
-    search_path = importlib.import_module(parent).__path__ if parent else None
-    spec = importlib.machinery.PathFinder.find_spec(package, search_path)
-    if spec is not None:
-        module = types.ModuleType(package)
-        module.__path__ = list(spec.submodule_search_locations or ())
-        sys.modules[package] = module
 
 
 if __name__ == "__main__":

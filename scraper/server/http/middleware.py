@@ -133,11 +133,6 @@ class AccessMiddleware:
         """Check Host and Origin, then CORS, then the token."""
         if scope["type"] != "http":
             return
-        self._set_local_path(scope)
-        error = self._check_host_and_origin(scope)
-        await (error or self._inner)(scope, receive, send)
-
-    def _set_local_path(self, scope: Scope) -> None:
         forwarded = Headers(scope=scope).get("x-forwarded-prefix", "").partition(",")[0].strip().rstrip("/")
         for prefix in (self._rules.prefix, forwarded):
             if prefix and scope["path"].startswith(prefix + "/"):
@@ -146,6 +141,8 @@ class AccessMiddleware:
                 break
         if not scope["path"].startswith(_READER):
             scope["path"] = scope["path"].rstrip("/") or "/"
+        error = self._check_host_and_origin(scope)
+        await (error or self._inner)(scope, receive, send)
 
     async def _authorize(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (self._check_token(scope) or self._app)(scope, receive, send)

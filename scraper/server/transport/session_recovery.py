@@ -12,7 +12,6 @@ import contextlib
 import json
 import logging
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import anyio
@@ -61,8 +60,13 @@ class JsonFastPath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        accepts_streams = scope["method"] != "POST" or _STREAM in dict(scope["headers"]).get(b"accept", b"")
-        if accepts_streams and not _is_suitable_call(scope):
+        is_post = scope["method"] == "POST"
+        # The first of two equal headers counts, as in the SDK, which then rejects both.
+        headers = dict(reversed(scope["headers"]))
+        accepts_streams = not is_post or _STREAM in headers.get(b"accept", b"")
+        # A tool call of a newer protocol version, without session.
+        is_suitable = is_post and headers.get(b"mcp-method") == b"tools/call" and _SESSION.encode() not in headers
+        if accepts_streams and not (is_suitable and headers.get(_VERSION_HEADER) in _VERSIONS):
             await self.fallback(scope, receive, send)
             return
         body = await read_body(receive, self.body_limit_bytes)
@@ -98,8 +102,8 @@ class JsonFastPath:
                     if not is_stream:
                         is_stream = True
                         # A new list, because outer layers append to it.
-                        headers = list(_STREAM_HEADERS)
-                        await send({"type": "http.response.start", "status": 200, "headers": headers})
+                        start = {"type": "http.response.start", "status": 200, "headers": list(_STREAM_HEADERS)}
+                        await send(start)
                     await send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
 
         def watch() -> None:
@@ -113,17 +117,6 @@ class JsonFastPath:
             for watcher in watchers:
                 watcher.cancel()
                 await asyncio.wait({watcher})
-
-
-def _is_suitable_call(scope: Scope) -> bool:
-    # The first of two equal headers counts, as in the SDK, which then rejects both.
-    headers = dict(reversed(scope["headers"]))
-    return (
-        scope["method"] == "POST"
-        and headers.get(b"mcp-method") == b"tools/call"
-        and headers.get(_VERSION_HEADER) in _VERSIONS
-        and _SESSION.encode() not in headers
-    )
 
 
 _MAX_ENDED_SESSIONS = 10_000
@@ -148,7 +141,10 @@ class SessionRecovery:
         self._stateless = stateless
         self._ended: LRUCache[str, bool] = LRUCache(_MAX_ENDED_SESSIONS)
         self._running: dict[_Call, asyncio.Future[None]] = {}
-        logging.getLogger("mcp.server.streamable_http").addFilter(_is_open_session)
+        # Without the SDK's log event of a message whose session has ended.
+        logging.getLogger("mcp.server.streamable_http").addFilter(
+            lambda record: not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -158,8 +154,15 @@ class SessionRecovery:
         opens_session = scope["method"] == "POST" and version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
         limit = self._stateful.max_sessions
         is_full = limit is not None and len(self._stateful._server_instances) >= limit
+
+        async def send_with_id(message: Message) -> None:
+            """Add a session id which is not stored: the client's next request is recovered."""
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[_SESSION] = uuid.uuid4().hex
+            await send(message)
+
         if not session and is_full and opens_session:
-            await self._stateless.asgi_app(scope, receive, _add_session_id(send))
+            await self._stateless.asgi_app(scope, receive, send_with_id)
         elif not session or session in self._ended or self._is_open(session):
             # A client may end its session before its last notification is processed.
             with contextlib.suppress(*_ENDED_ERRORS):
@@ -186,40 +189,18 @@ class SessionRecovery:
             return
         headers = MutableHeaders(raw=list(scope["headers"]))
         del headers[_SESSION]
-        with self._cancellable(_call(scope, session, message.get("id")), disconnect_future(scope)):
-            await self._stateless.asgi_app({**scope, "headers": headers.raw}, body.receive, send)
-
-    @contextlib.contextmanager
-    def _cancellable(self, call: _Call, disconnected: asyncio.Future[None] | None) -> Iterator[None]:
-        if disconnected is None:
-            yield
-            return
-        self._running[call] = disconnected
+        call, disconnected = _call(scope, session, message.get("id")), disconnect_future(scope)
+        if disconnected is not None:
+            self._running[call] = disconnected
         try:
-            yield
+            await self._stateless.asgi_app({**scope, "headers": headers.raw}, body.receive, send)
         finally:
-            if self._running.get(call) is disconnected:
+            if disconnected is not None and self._running.get(call) is disconnected:
                 del self._running[call]
 
     def _is_open(self, session: str) -> bool:
         # The SDK has no public interface for this; a test fails if the attribute disappears.
         return session in self._stateful._server_instances
-
-
-def _is_open_session(record: logging.LogRecord) -> bool:
-    """Return False for the SDK's log event of a message whose session has ended."""
-    return not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
-
-
-def _add_session_id(send: Send) -> Send:
-    """Return a `send` that adds a session id which is not stored: the client's next request is recovered."""
-
-    async def send_with_id(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message)[_SESSION] = uuid.uuid4().hex
-        await send(message)
-
-    return send_with_id
 
 
 def _call(scope: Scope, session: str, request: object) -> _Call:

@@ -40,13 +40,6 @@ class Prompt:
 
     def message(self, arguments: Mapping[str, str]) -> str:
         """Return the message for the model; raise InvalidArgumentError for absent, unknown or long arguments."""
-        self._check(arguments)
-        values = {name: value.strip() for name, value in arguments.items() if value.strip()}
-        text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
-        text = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
-        return re.sub(r"\{(\w+)\}", lambda slot: values[slot[1]], text)
-
-    def _check(self, arguments: Mapping[str, str]) -> None:
         known = [argument.name for argument in self.arguments]
         for name in arguments:
             if name not in known:
@@ -56,6 +49,10 @@ class Prompt:
         for argument in self.arguments:
             if argument.required and not arguments.get(argument.name, "").strip():
                 raise InvalidArgumentError(f"{argument.name} must be given: {argument.about}")
+        values = {name: value.strip() for name, value in arguments.items() if value.strip()}
+        text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
+        text = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
+        return re.sub(r"\{(\w+)\}", lambda slot: values[slot[1]], text)
 
 
 _ALL = (
