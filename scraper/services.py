@@ -61,13 +61,7 @@ class Services:
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings, *, is_lazy: bool = False) -> AsyncIterator[Services]:
-        """Open all services; the browser starts in the background, and visits wait for it.
-
-        If `is_lazy`, browser and workers start on their first use.
-
-        Raises:
-            SettingsError: The settings name a Chromium that does not exist, or need a library that is missing.
-        """
+        """Open all services; if `is_lazy`, browser and workers start on their first use. Raise SettingsError."""
         async with AsyncExitStack() as stack:
             browser_settings = settings.browser_settings()
             for tier, path in system_diagnostics.find_unusable_paths(browser_settings).items():

@@ -43,10 +43,7 @@ class ServerCommand:
 
     @classmethod
     def of_this_process(cls) -> ServerCommand:
-        """Return the command of the running program with its absolute path, so that it also starts without a PATH.
-
-        In an environment of uvx, which may be deleted, the command starts uvx.
-        """
+        """Return the command of the running program by its absolute path, or uvx, whose environments may be deleted."""
         program = shutil.which(sys.argv[0]) or sys.argv[0]
         if any(folder in program for folder in _UVX_CACHE):
             return cls(shutil.which("uvx") or "uvx", ("search-mcp", "stdio"))

@@ -134,10 +134,7 @@ _TYPES: dict[str, Callable[..., Any]] = {
 def command(
     name: str, only: Collection[str] | None = (), *, without: Collection[str] = (), parent: click.Group | None = None
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator that makes a command of `commands.toml`, with the options of settings as in `with_settings`.
-
-    A command of a group has the name of its `parent` before its own.
-    """
+    """Return a decorator that makes a command of `commands.toml`; `parent` is the group that its name begins with."""
     entry = _TABLE[name]
     output = {"marked": _OUTPUT, "plain": _OUTPUT[:-1]}.get(entry.get("output", ""), ())
 

@@ -389,11 +389,7 @@ def wants_json(flags: dict[str, Any]) -> bool:
 def print_text(
     text: str, output: Path | None, *, max_tokens: int | None = None, name: str = "answer", is_json: bool = False
 ) -> None:
-    """Print a text, or write it to a file.
-
-    A text longer than `max_tokens`, by default a limit for agents, is written to a file and printed in part. An agent
-    gets a description of each file.
-    """
+    """Print a text, or write it to a file; one beyond `max_tokens` is written to a file and printed in part."""
     text = text if text.endswith("\n") else text + "\n"
     if output is not None:
         write_file(output, text)

@@ -130,10 +130,7 @@ def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], li
 
 
 def csv_cell(value: Any) -> str:
-    """Return a value for CSV. A text that a spreadsheet would run as a formula begins with an apostrophe.
-
-    Amounts and phone numbers with a sign are not formulas.
-    """
+    """Return a value for CSV; a formula begins with an apostrophe, but no amount or phone number with a sign."""
     text = "" if value is None else str(value)
     is_signed = text.startswith(("+", "-")) and not _SIGNED_NUMBER.fullmatch(text)
     return f"'{text}" if is_signed or text.startswith(("=", "@", "\t", "\r")) else text

@@ -13,11 +13,7 @@ from scraper.values.text import truncate
 
 @dataclass(frozen=True, slots=True)
 class TruncatedJson:
-    """Blocks within a budget.
-
-    `shortened` is True if texts, lists or objects were cut, or blocks were dropped. `left_out` is the number of dropped
-    blocks.
-    """
+    """Blocks within a budget, `shortened` if anything was cut or dropped, and the number of dropped ones."""
 
     blocks: tuple[Any, ...]
     shortened: bool = False

@@ -47,11 +47,7 @@ def as_markdown(
     links: str = "inline",
     form: str = "markdown",
 ) -> str:
-    """Return a header, the page in an untrusted region with ID `region`, and how to continue.
-
-    Without `length`, the answer has as much text as fits the token budget. `now` is used for the age of a cached page.
-    `links` and `form` are those of `convert_piece`.
-    """
+    """Return a header, the page in an untrusted region, and how to continue; without `length`, what fits the budget."""
     piece = convert_piece(piece_of(reading.document, start, length, budget), links, form)
     parts = ["\n".join([*header(reading, piece, now), untrusted_page(reading, piece, region)])]
     if piece.next_start is not None:
@@ -68,11 +64,7 @@ def as_json(
     include: Sequence[str] = (),
     links: str = "inline",
 ) -> dict[str, object]:
-    """Return the answer as an object; `next_start` is set only if text is left.
-
-    `include` adds the lists of `LISTS` with these names. They take at most half of the budget, and the text takes the
-    rest.
-    """
+    """Return the answer as an object with the lists that `include` names, which take at most half of the budget."""
     lists, left_out = _lists(reading.document, include, int(budget * 0.5))
     url_tokens = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(
         compact_json(lists)
@@ -237,10 +229,7 @@ def untrusted_page(
     full_url_chars: int = 2_000,
     fact_chars: int = MAX_FACT,
 ) -> str:
-    """Return the page's metadata and text in an untrusted region, because the site wrote both.
-
-    The metadata begin with the complete URL if the header shows a part of it, unless `full_url_chars` is 0.
-    """
+    """Return metadata and text of a page in an untrusted region, with the full URL if the header has a part of it."""
     document = reading.document
     address = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
     body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")

@@ -387,10 +387,7 @@ def _count_tokens(page: PageExcerpts, linked: bool) -> int:
 
 
 def _cut_only_quote(page: PageExcerpts, tokens: int) -> PageExcerpts:
-    """Return the page with its only quote cut to a number of tokens, without heading and link.
-
-    A table head and code fences that were added to the quote stay around it.
-    """
+    """Return the page with its only quote cut to a number of tokens, within its table head and code fences."""
     (excerpt,) = page.excerpts
     markdown = page.outcome.document.markdown if isinstance(page.outcome, Reading) else ""
     before, quote, after = excerpt.text.partition(markdown[excerpt.start : excerpt.end].strip() or excerpt.text)

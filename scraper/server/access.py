@@ -267,10 +267,7 @@ class OAuthResourceServer:
     """An OAuth issuer, and the audience that its tokens must have."""
 
     def __init__(self, url: str, resource: str, keys: Path) -> None:
-        """Read the keys from a JSON Web Key Set, or raise ServerStartError.
-
-        `resource` is the public URL of this server, the audience of the tokens.
-        """
+        """Read a JSON Web Key Set, or raise ServerStartError; `resource` is our public URL, the audience."""
         self._url, self._resource, self._file = url, resource, keys
         self._read_keys()
 
@@ -322,10 +319,7 @@ class OAuthResourceServer:
         return str(claims["sub"])
 
     def routes(self, endpoints: Iterable[str]) -> list[Route]:
-        """Return the metadata routes of the endpoints, and one at the root for clients that know only one.
-
-        The path of a resource follows that of the metadata (RFC 9728, 3.1), also if a proxy serves it below a prefix.
-        """
+        """Return the metadata routes of the endpoints (RFC 9728, 3.1), with and without prefix, and one at the root."""
         prefixes = dict.fromkeys(("", urlsplit(self._resource).path))
         return [
             _document(RESOURCE_METADATA_PATH + prefix + path, self.metadata(path or _ENDPOINTS[0]))

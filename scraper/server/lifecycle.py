@@ -116,10 +116,7 @@ class StopSignals:
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[StopSignals]:
-    """Collect SIGTERM, SIGINT and SIGHUP (a closed terminal) while the block runs.
-
-    uvicorn and sse-starlette would cut all running responses at the first signal.
-    """
+    """Collect SIGTERM, SIGINT and SIGHUP while the block runs; uvicorn would cut all responses at the first."""
     stops = StopSignals()
     numbers = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup` ignores it to outlive the terminal

@@ -15,10 +15,7 @@ _NAME = "search-mcp"
 
 
 class UnreadableFileError(Exception):
-    """A file cannot be read; the message is the reason and the next step.
-
-    The message continues "<variable>=<file> cannot be read: ".
-    """
+    """A file cannot be read; reason and next step continue "<variable>=<file> cannot be read: "."""
 
 
 def read_text_file(file: Path) -> str:

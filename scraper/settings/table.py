@@ -320,14 +320,7 @@ class Settings:
     def load(
         cls, environ: Mapping[str, str], flags: Mapping[str, object] | None = None, default_config: Path | None = None
     ) -> Settings:
-        """Return the settings from flags, variables and the configuration file, in this order of priority.
-
-        `flags` has values by field name; None means that the flag is absent. `default_config` is read if no flag and
-        no variable names a configuration file.
-
-        Raises:
-            SettingsError: A value or the configuration file cannot be used.
-        """
+        """Return the settings of flags, variables and a configuration file, in this order, or raise SettingsError."""
         flags = flags or {}
         config_setting = setting_table()[0]
         config_file = _from_call(config_setting, environ, flags) or default_config

@@ -32,11 +32,7 @@ _MAX_SESSION_CHARS = 64
 
 
 def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> model.Tool:
-    """Return `see`: take a picture of a page.
-
-    With `is_single`, the picture is one image in full size, which may exceed the limits of models. If `browse` is
-    offered, a picture of the page of a session can be taken instead of that of a URL.
-    """
+    """Return `see`; with `is_single`, its picture is one image in full size, which may exceed limits of models."""
     has_sessions = BROWSE in settings.tools or (not settings.tools and "acting" in settings.toolsets)
     session = model.Parameter(
         "session", StringValue(_MAX_SESSION_CHARS), "Of `browse`, instead of url: its page as it is."

@@ -130,10 +130,7 @@ class Parameter:
         return schema
 
     def parse(self, value: object) -> Any:
-        """Parse the argument, or return the default if it is absent; raise InvalidValueError if it is invalid.
-
-        Blank means absent if the parameter is optional: some clients fill in every parameter.
-        """
+        """Parse the argument; blank is absent if it is optional, because some clients fill in every parameter."""
         if value is None and self.required:
             raise InvalidValueError("given")
         allows_blank = isinstance(self.kind, StringValue) and self.kind.allow_blank
@@ -180,10 +177,7 @@ class Parameters:
         return [name for name in unknown if not is_misspelled(name)] if len(unknown) <= _MAX_FOREIGN else []
 
     def parse(self, arguments: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
-        """Return the value of each parameter by name, or raise InvalidArgumentError with the first three faults.
-
-        Unknown names in `ignored` are no fault of their own, but may explain one.
-        """
+        """Return the values by name, or raise InvalidArgumentError; names in `ignored` are no fault of their own."""
         arguments = self._rename(arguments)
         unknown = [name for name in arguments if name not in self._parameters]
         known = f"Known: {', '.join(self._parameters)}." if self._parameters else "None is taken."

@@ -55,13 +55,7 @@ def all_tools(settings: Settings) -> tuple[Tool, ...]:
 
 
 def available_tools(settings: Settings) -> tuple[Tool, ...]:
-    """Return the tools that can be called; those outside the toolsets of the settings are not `listed`.
-
-    Tools that act on sites are available only in their toolsets, and no others if the settings name tools.
-
-    Raises:
-        SettingsError: The settings name an unknown tool.
-    """
+    """Return the tools that can be called, `listed` or not; those that act only if the settings offer them."""
     known = {tool.name: tool for tool in all_tools(settings)}
     for name in settings.tools:
         if name not in known:

@@ -64,10 +64,7 @@ def read_uses() -> Mapping[str, tuple[str, ...]]:
 
 
 def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
-    """Return for each item how well its three closest phrases match the query, by the rarity of shared stems.
-
-    Words that no phrase has are the topic of the request, so they do not count.
-    """
+    """Return how well the three closest phrases of each item match, by the rarity of shared stems."""
     phrases = [[_stems(phrase) for phrase in item.phrases] for item in items]
     frequency = Counter(term for item in phrases for term in frozenset[str]().union(*item))
     wanted = frozenset(

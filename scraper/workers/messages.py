@@ -103,12 +103,7 @@ def load_answer(payload: bytes) -> Any:
 
 
 def unpack_result(outcome: int, value: Any) -> Any:
-    """Return the result of a call, or raise its exception with the worker's traceback as a note.
-
-    Raises:
-        WorkerMemoryError: The worker ran out of memory.
-        WorkerFailedError: The result or the exception could not be pickled.
-    """
+    """Return the result of a call, or raise its exception, WorkerMemoryError or WorkerFailedError."""
     if outcome == RESULT:
         return value
     if outcome == RAISED:

@@ -40,10 +40,7 @@ class RequestBody:
     """The body of a request, and a `receive` that returns it again."""
 
     def __init__(self, data: bytes, receive: Receive, *, has_more: bool = False, is_cut: bool = False) -> None:
-        """Store the data that was read, without a byte order mark (RFC 8259, 8.1).
-
-        `is_cut` is True if the client disconnected, or the server stopped, before the end of the body.
-        """
+        """Store the data that was read, without a byte order mark (RFC 8259, 8.1); a disconnect may have cut it."""
         self.size_bytes = len(data)
         self.data = replace_lone_surrogates(data.removeprefix(codecs.BOM_UTF8))
         self.is_cut = is_cut

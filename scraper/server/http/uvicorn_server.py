@@ -145,10 +145,7 @@ class GracefulServer(uvicorn.Server):
 
 
 class BufferedHttpProtocol(LimitedHttpProtocol):
-    """HTTP protocol that sends all writes of one event loop iteration together.
-
-    A response in two writes would wake its client twice.
-    """
+    """HTTP protocol that sends all writes of one event loop iteration together, so that a client wakes once."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wrap the transport of a new connection."""

@@ -163,10 +163,7 @@ def add(
 
 
 def declare(server: Server[Any], strict_clients: Sequence[str]) -> None:
-    """Add `search: true` to the capabilities in the response to a handshake.
-
-    Clients with a name that one of the patterns matches get none: they refuse to parse an unknown capability.
-    """
+    """Add `search: true` to the capabilities in a handshake, except for clients that refuse unknown ones."""
 
     async def add_capability(ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
