@@ -298,7 +298,7 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
         ),
         (
             r"\bengines=\[([^\]]*)\]",
-            lambda match: " ".join(f"--engine {name}" for name in re.findall(r"\w+", match[1])),
+            lambda match: " ".join("--engine " + name.strip(' "') for name in match[1].split(",")),
         ),
         (rf"\b({_NAME})=(?:true|false)\b", lambda match: _name_option(match[1])),
         (rf'\b({_NAME})=("[^"]*"|[\w-]+)', lambda match: f"{_name_option(match[1])} " + match[2].strip('"')),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,7 @@ from scraper.values.text import truncate
 _MAX_URL = 2_000
 _MAX_WARNING = 300
 _HEADER_TOKENS = 150
-_SIGNED_NUMBER = re.compile(r"[+-][\d\s.,()/%€$£¥-]*")
+_IN_NUMBERS = frozenset("0123456789 .,()/%€$£¥-\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\t\n")
 
 
 def as_json(fields: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
@@ -132,8 +131,8 @@ def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], li
 def csv_cell(value: Any) -> str:
     """Return a value for CSV; a formula begins with an apostrophe, but no amount or phone number with a sign."""
     text = "" if value is None else str(value)
-    is_signed = text.startswith(("+", "-")) and not _SIGNED_NUMBER.fullmatch(text)
-    return f"'{text}" if is_signed or text.startswith(("=", "@", "\t", "\r")) else text
+    is_formula = text.startswith(("+", "-")) and not _IN_NUMBERS.issuperset(text[1:])
+    return f"'{text}" if is_formula or text.startswith(("=", "@", "\t", "\r")) else text
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:

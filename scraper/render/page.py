@@ -33,7 +33,6 @@ _USUAL_URL = 200
 _MAX_WARNING = 300
 _DISCUSSION_SHARE = 0.2
 """Share of the budget for the list of posts in JSON; the page text contains the posts too."""
-_POST_HEADING = re.compile(r"#(\d{1,6})(?: ·|\Z)")
 
 
 def as_markdown(
@@ -78,9 +77,11 @@ def as_json(
 
 
 def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
-    numbers = {
-        int(match[1]): heading.start for heading in document.outline if (match := _POST_HEADING.match(heading.text))
-    }
+    numbers = {}
+    for heading in document.outline:
+        number = heading.text[1:].partition(" ·")[0]
+        if heading.text.startswith("#") and number.isdecimal():
+            numbers[int(number)] = heading.start
     posts, start = [], -1
     for post in document.discussion:
         start = numbers.get(post.position, start)

@@ -37,7 +37,6 @@ PICTURE = "picture://"
 
 _TITLE_CHARS = 120
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
-_START = re.compile(r"\?start=(\d{1,9})$")
 
 
 class InvalidCursorError(Exception):
@@ -166,8 +165,9 @@ async def _read_page(services: Services, principal: str, uri: str) -> str | None
 
 
 async def _read_document(services: Services, principal: str, uri: str) -> str | None:
-    start = _START.search(uri)
-    name, _, quoted = _START.sub("", uri).removeprefix(_INDEX).partition("/")
+    base, _, start = uri.rpartition("?start=")
+    has_start = bool(base) and start.isdecimal() and len(start) < 10
+    name, _, quoted = (base if has_start else uri).removeprefix(_INDEX).partition("/")
     document = None
     with contextlib.suppress(IndexFaultError):
         document = await services.indexes.document(name, unquote(quoted), principal=principal)
@@ -180,7 +180,7 @@ async def _read_document(services: Services, principal: str, uri: str) -> str | 
         metadata=document.metadata,
         address=_document_uri(name, document.doc_id),
         region=new_region(),
-        start=int(start[1]) if start else 0,
+        start=int(start) if has_start else 0,
         budget=body_budget(services.settings),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -38,7 +37,6 @@ _MAX_PAGES_CHARS = 10_000
 
 _LAST_PAGE = 100_000
 URL = model.Parameter("url", StringValue(), "http(s) URL.", required=True)
-_PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 _MIN_SELECTED = 120
@@ -276,8 +274,16 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
         return ()
     pages: set[int] = set()
     for part in filter(None, (piece.strip() for piece in text.replace(";", ",").split(","))):
-        match = _PAGE_RANGE.fullmatch(part)
-        first, last = _range_ends(match, _MAX_PAGES - len(pages)) if match else (0, 0)
+        start, dash, end = part, "", ""
+        for separator in ("-", "–", "..", ":", "to"):
+            if separator in part:
+                start, dash, end = (piece.strip() for piece in part.partition(separator))
+                break
+        first = int(start) if _is_page(start) else 0
+        # An open range ends at the limit of the selection.
+        last = min(_LAST_PAGE, first + max(_MAX_PAGES - len(pages), 1) - 1) if dash else first
+        if end:
+            last = int(end) if _is_page(end) else 0
         if not 1 <= first <= last <= _LAST_PAGE:
             raise InvalidArgumentError(
                 f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".', target="pages"
@@ -290,8 +296,5 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
     return tuple(sorted(pages))
 
 
-def _range_ends(part: re.Match[str], limit: int) -> tuple[int, int]:
-    """Return the first and the last page; an open range ends at the limit of the selection."""
-    first = int(part[1])
-    open_end = min(_LAST_PAGE, first + max(limit, 1) - 1) if part[2] else first
-    return first, int(part[3]) if part[3] else open_end
+def _is_page(text: str) -> bool:
+    return text.isdecimal() and len(text) <= len(str(_LAST_PAGE))

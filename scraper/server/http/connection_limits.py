@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import http
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -35,7 +34,6 @@ MAX_CONNECTIONS_PER_ADDRESS = 1_000
 """Connections, half of all. A reverse proxy needs one for each running call and open event stream."""
 AUTHORITY = "search_mcp.authority"
 """Key of the ASGI scope: host and port of an absolute URL in the request line (RFC 9112, 3.2.2). uvicorn drops them."""
-_AUTHORITY = re.compile(rb"[^:/?#]*://([^/?#]*)")
 _INVALID = "Invalid HTTP request received."
 _UPGRADE_FIELDS = frozenset({b"upgrade", b"http2-settings"})
 _LINGER_S = 1.0
@@ -189,8 +187,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._table.add(self)
         self._stop_timer()
         self._start_timer(BODY_PAUSE_S)
-        if found := _AUTHORITY.match(self.url):
-            self.scope[AUTHORITY] = found[1].decode("latin-1")  # type: ignore[literal-required]
+        scheme, mark, rest = self.url.partition(b"://")
+        if mark and not any(byte in b":/?#" for byte in scheme):
+            authority = rest.partition(b"/")[0].partition(b"?")[0].partition(b"#")[0]
+            self.scope[AUTHORITY] = authority.decode("latin-1")  # type: ignore[literal-required]
         super().on_headers_complete()
         if self.scope["http_version"] == "1.0":
             self.cycle.chunked_encoding = False

@@ -52,7 +52,7 @@ class Prompt:
         values = {name: value.strip() for name, value in arguments.items() if value.strip()}
         text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
         text = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
-        return re.sub(r"\{(\w+)\}", lambda slot: values[slot[1]], text)
+        return text.format_map(values)
 
 
 _ALL = (
