@@ -303,6 +303,15 @@ _WEB_PAGE = "https://example.com/"
 
 async def read_local_page(settings: Settings) -> list[Finding]:
     """Render a local page; report the duration and the state of Chromium's sandbox."""
+
+    async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+            async with asyncio.timeout(_LOCAL_LIMIT_S):
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(_HEAD % len(_PAGE) + _PAGE)
+                await writer.drain()
+        writer.close()
+
     async with await asyncio.start_server(_answer, "127.0.0.1", 0) as server:
         here = ((_HOST, "127.0.0.1", server.sockets[0].getsockname()[1]),)
         alone = dataclasses.replace(
@@ -346,12 +355,3 @@ async def read_web_page(settings: Settings) -> list[Finding]:
                 )
             ]
         return [good_finding(f"{_WEB_PAGE} was read")]
-
-
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
-        async with asyncio.timeout(_LOCAL_LIMIT_S):
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(_HEAD % len(_PAGE) + _PAGE)
-            await writer.drain()
-    writer.close()

@@ -246,7 +246,7 @@ def _end_interrupted() -> ExitCode:
 def _prepare_streams() -> None:
     """Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        if getattr(sys, name) is None and not _is_open(number):
+        if getattr(sys, name) is None and not os.path.exists(number):
             # Otherwise the next socket would get the descriptor and receive the output.
             null = os.open(os.devnull, os.O_RDWR)
             if null != number:
@@ -257,14 +257,6 @@ def _prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A stream with a Latin encoding shows other letters as escape sequences.
             stream.reconfigure(errors="backslashreplace")
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 _OPEN_FILES = 8_192

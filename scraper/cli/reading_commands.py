@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -192,8 +193,11 @@ def read_doc(**flags: Any) -> int:
             flags.update(source=file.name, document_root=str(file.parent))
         return _print_file(flags)
     if flags["document_root"] is None:
-        source = flags["source"]
-        if _is_in_document_root(source):
+        source, root = flags["source"], None
+        # The tool reports wrong settings.
+        with contextlib.suppress(SettingsError):
+            root = Settings.load(os.environ, {}, find_config_file()).document_root
+        if root is not None and os.path.isfile(root / source):
             return _print_file(flags)
         is_url = ":" in source or guess_urls(source)[0] != source
         if (file.suffix.lower() in _SUFFIXES and file.name == source) or not is_url:
@@ -265,15 +269,6 @@ def _print_file(flags: dict[str, Any]) -> int:
 
 def _is_whole(flags: dict[str, Any]) -> bool:
     return not flags.get("outline") and flags["question"] is None
-
-
-def _is_in_document_root(source: str) -> bool:
-    try:
-        root = Settings.load(os.environ, {}, find_config_file()).document_root
-    except SettingsError:
-        # The tool reports it.
-        return False
-    return root is not None and os.path.isfile(root / source)
 
 
 def _read_urls(lines: Iterable[str]) -> list[str]:

@@ -63,8 +63,17 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
-    settings = load_settings(flags)
-    recipe = "" if flags["recipe"] is None else _load_recipe(flags["recipe"], settings)
+    settings, recipe = load_settings(flags), ""
+    if flags["recipe"] is not None:
+        from scraper.errors import InvalidArgumentError
+        from scraper.reading.fields import StoredRecipes, id_of
+
+        recipe = named = read_recipe(flags["recipe"])
+        if id_of(named):
+            try:
+                recipe = with_store(settings, lambda store: StoredRecipes(store.records).load("local", named))
+            except InvalidArgumentError as error:
+                raise click.UsageError(f"--recipe: {error}") from None
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["form"] = flags["form"] or ("parquet" if is_installed("pyarrow") else "jsonl")
@@ -72,20 +81,6 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     check_path(urls)
     spec = replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
     return run_job(spec, settings, cluster, as_json=as_json)
-
-
-def _load_recipe(argument: str, settings: Settings) -> str:
-    """Return a recipe as text, one that is named by its id from the store; raise UsageError if it is invalid."""
-    from scraper.errors import InvalidArgumentError
-    from scraper.reading.fields import StoredRecipes, id_of
-
-    recipe = read_recipe(argument)
-    if not id_of(recipe):
-        return recipe
-    try:
-        return with_store(settings, lambda store: StoredRecipes(store.records).load("local", recipe))
-    except InvalidArgumentError as error:
-        raise click.UsageError(f"--recipe: {error}") from None
 
 
 def run_job(

@@ -70,14 +70,21 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 
     def render_within(tokens_left: int) -> list[dict[str, object]]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
-        return [
-            {
-                name: value if name in {"content", "notice", "retrieved_at"} else _shorten(value, chars)
-                for name, value in _object(item, piece).items()
-                if len(items) <= _MANY_PAGES or name not in _DROPPED
-            }
-            for item, piece in zip(items, pieces, strict=True)
-        ]
+        rows = []
+        for item, piece in zip(items, pieces, strict=True):
+            if isinstance(item.outcome, ScraperError):
+                row = failed_row(item.url, item.outcome)
+            else:
+                assert piece is not None
+                row = {**page_object(item.outcome, piece), "error": None}
+            rows.append(
+                {
+                    name: value if name in {"content", "notice", "retrieved_at"} else _shorten(value, chars)
+                    for name, value in row.items()
+                    if len(items) <= _MANY_PAGES or name not in _DROPPED
+                }
+            )
+        return rows
 
     used = token_estimate.estimate(compact_json(render_within(0)))
     return render_within(max(0, round(_ANSWER_RATIO * budget) - used))
@@ -109,13 +116,6 @@ def _section(
 def failed_row(url: str, error: ScraperError) -> dict[str, object]:
     """Return the object of a page that could not be read."""
     return {**_NO_PAGE, "url": url, **error_object(error)}
-
-
-def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
-    if isinstance(item.outcome, ScraperError):
-        return failed_row(item.url, item.outcome)
-    assert piece is not None
-    return {**page_object(item.outcome, piece), "error": None}
 
 
 def _shorten(value: object, chars: int) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -61,7 +61,13 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
             same = ranks[report.pages[page.same_as].url]
             sections.append(f"{heading}\n\nThe same text as [{same}]: not an independent source.")
     read = {page.url for page in report.pages if page.excerpts}
-    return RULE.join([f"{opening}\n\n{_sources(report.search, read, region)}", *sections])
+    # Sources of which passages follow need no snippet.
+    rows = [
+        _source_row(rank, replace(result, snippet="") if result.url in read else result)
+        for rank, result in enumerate(report.search.results, start=1)
+    ]
+    sources = mark_untrusted("\n".join(rows), region) if rows else "(none)"
+    return RULE.join([f"{opening}\n\n## Sources\n\n{sources}", *sections])
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:
@@ -170,17 +176,6 @@ def _facts(report: ResearchReport) -> list[str]:
     if report.pages:
         facts.append("Cite as [n].")
     return facts
-
-
-def _sources(search: SearchAnswer, read: Collection[str], region: str) -> str:
-    if not search.results:
-        return "## Sources\n\n(none)"
-    # Those of which passages follow need no snippet.
-    rows = [
-        _source_row(rank, replace(result, snippet="") if result.url in read else result)
-        for rank, result in enumerate(search.results, start=1)
-    ]
-    return f"## Sources\n\n{mark_untrusted(chr(10).join(rows), region)}"
 
 
 def _source_row(rank: int, result: SearchResult) -> str:

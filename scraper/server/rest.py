@@ -276,20 +276,16 @@ def _parse_query(properties: Mapping[str, Any], request: Request) -> dict[str, A
         elif len(values) > 1:
             raise _RequestError(400, f"{name[:60]} is given more than once.")
         else:
-            arguments[name] = _convert(values[0], kind)
+            arguments[name] = text = values[0]
+            digits = text.removeprefix("-")
+            if kind == "boolean":
+                arguments[name] = {"true": True, "false": False}.get(text, text)
+            elif kind == "integer" and digits.isascii() and digits.isdigit() and len(digits) <= 18:
+                arguments[name] = int(text)
+            elif kind in {"number", "object"}:
+                with contextlib.suppress(ValueError, RecursionError):
+                    arguments[name] = json.loads(text)
     return arguments
-
-
-def _convert(text: str, kind: str | None) -> Any:
-    if kind == "boolean":
-        return {"true": True, "false": False}.get(text, text)
-    if kind == "integer":
-        digits = text.removeprefix("-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else text
-    if kind in {"number", "object"}:
-        with contextlib.suppress(ValueError, RecursionError):
-            return json.loads(text)
-    return text
 
 
 def _target(request: Request) -> str:

@@ -95,8 +95,15 @@ def _check(arguments: Any) -> None:
         )
     if arguments["fields"] is not None:
         _read_fields(arguments["fields"])
-    if arguments["example"] is not None:
-        _check_example(arguments["example"])
+    if (example := arguments["example"]) is not None and not 1 <= len(example) <= MAX_FIELDS:
+        raise InvalidArgumentError(f"example must have 1 to {MAX_FIELDS} fields, not {len(example)}.", target="example")
+    for name, value in (example or {}).items():
+        text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+        if not 0 < len(text.strip()) <= _MAX_VALUE:
+            raise InvalidArgumentError(
+                f"example: {name[:40]} must be one text of 1 to {_MAX_VALUE:,} characters, as the page shows it.",
+                target="example",
+            )
     if arguments["recipe"] is not None:
         # Imported late: the list of tools is built before anything heavy is loaded.
         from scraper.facts.fields import extraction_recipes
@@ -147,18 +154,6 @@ def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
             raise InvalidArgumentError(f'fields: {name[:40]} must have a text as hint, or "".', target="fields")
         hints[name] = text[:500]
     return hints
-
-
-def _check_example(example: dict[str, Any]) -> None:
-    if not 1 <= len(example) <= MAX_FIELDS:
-        raise InvalidArgumentError(f"example must have 1 to {MAX_FIELDS} fields, not {len(example)}.", target="example")
-    for name, value in example.items():
-        text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-        if not 0 < len(text.strip()) <= _MAX_VALUE:
-            raise InvalidArgumentError(
-                f"example: {name[:40]} must be one text of 1 to {_MAX_VALUE:,} characters, as the page shows it.",
-                target="example",
-            )
 
 
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:

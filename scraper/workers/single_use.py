@@ -11,8 +11,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,8 +77,8 @@ class SingleUseProcesses:
         """
         wall_s = min(self._limits.wall_s, limit_s or self._limits.wall_s)
         try:
-            async with self._semaphore, asyncio.timeout(wall_s), self._open_process() as process:
-                return await process.run(request, data, self._limits)
+            async with self._semaphore, asyncio.timeout(wall_s):
+                return await self._run_once(request, data)
         except TimeoutError:
             raise WorkerTimeoutError(f"the document took longer than {wall_s:g} s") from None
 
@@ -89,13 +88,12 @@ class SingleUseProcesses:
         await self._end_warm_process()
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    @asynccontextmanager
-    async def _open_process(self) -> AsyncIterator[_SingleUseProcess]:
+    async def _run_once(self, request: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         if not self._is_open:
             raise WorkerDiedError("the document processes are closed")
         process = await self._take_process()
         try:
-            yield process
+            return await process.run(request, data, self._limits)
         finally:
             await process.end()
             if self._keep_warm and self._is_open and self.warm_process is None:
