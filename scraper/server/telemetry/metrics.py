@@ -42,8 +42,6 @@ _METHODS = (
 `tools/call` is the start of a task.
 """
 
-Fields = Mapping[str, Any]
-
 
 class Metrics(logging.Handler):
     """The metrics of one process."""
@@ -79,12 +77,6 @@ class Metrics(logging.Handler):
         }
         self._totals = _Totals()
         self._registry.register(self._totals)
-        self._on: Mapping[str, Callable[[Fields], None]] = {
-            "call": self._call,
-            "visit": self._visit,
-            "engine": self._engine,
-            "refused": lambda fields: self._refused(fields["reason"]).inc(),
-        }
 
     def route(self) -> Route:
         """Return the route of `/metrics`."""
@@ -97,28 +89,25 @@ class Metrics(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Count one event."""
-        fields: Fields = getattr(record, "fields", {})
-        count = self._on.get(record.msg)
-        if fields and count is not None:
-            count(fields)
-
-    def _call(self, fields: Fields) -> None:
-        tool = fields["tool"] if fields["tool"] in self._names else "unknown"
-        self._calls_ended(tool, fields.get("outcome", "error")).inc()
-        self._call_seconds(tool).observe(fields["ms"] / 1000)
-        self._characters(tool).inc(fields.get("chars", 0))
-
-    def _visit(self, fields: Fields) -> None:
-        rendered = "yes" if fields.get("rendered") else "no"
-        self._visits(fields["tier"], rendered, fields.get("outcome", "ok")).inc()
-        for stage in _STAGES:
-            if f"{stage}_ms" in fields:
-                self._stages(stage).observe(fields[f"{stage}_ms"] / 1000)
-
-    def _engine(self, fields: Fields) -> None:
-        error = str(fields["error"])
-        outcome = error if error != "-" else "ok" if fields["rows"] else "empty"
-        self._engines(str(fields["engine"]), outcome).inc()
+        fields: Mapping[str, Any] = getattr(record, "fields", {})
+        match record.msg if fields else "":
+            case "call":
+                tool = fields["tool"] if fields["tool"] in self._names else "unknown"
+                self._calls_ended(tool, fields.get("outcome", "error")).inc()
+                self._call_seconds(tool).observe(fields["ms"] / 1000)
+                self._characters(tool).inc(fields.get("chars", 0))
+            case "visit":
+                rendered = "yes" if fields.get("rendered") else "no"
+                self._visits(fields["tier"], rendered, fields.get("outcome", "ok")).inc()
+                for stage in _STAGES:
+                    if f"{stage}_ms" in fields:
+                        self._stages(stage).observe(fields[f"{stage}_ms"] / 1000)
+            case "engine":
+                error = str(fields["error"])
+                outcome = error if error != "-" else "ok" if fields["rows"] else "empty"
+                self._engines(str(fields["engine"]), outcome).inc()
+            case "refused":
+                self._refused(fields["reason"]).inc()
 
     async def _update_gauges(self) -> None:
         now: dict[str, float] = {"calls_running": self._calls.running, "draining": self._calls.draining, "ready": False}
