@@ -126,36 +126,32 @@ def principal_of(scope: Mapping[str, Any]) -> str:
     return "" if user is None else str(user.access_token.client_id)
 
 
-def make_rules(
-    host: str,
-    *,
-    hosts: Iterable[str],
-    origins: Iterable[str],
-    keys: tuple[AccessKey, ...],
-    allow_unauthenticated: bool,
-    open_paths: frozenset[str],
-    issuer: OAuthResourceServer | None = None,
-    public_url: str | None = None,
+def make_access_rules(
+    settings: Settings, issuer: OAuthResourceServer | None = None, keys: tuple[AccessKey, ...] | None = None
 ) -> AccessRules:
-    """Return the rules of a server on `host`, or raise ServerStartError without a token on a public address."""
-    if not is_loopback(host) and not keys and issuer is None and not allow_unauthenticated:
+    """Return the rules of the settings, or raise ServerStartError without a token on a public address.
+
+    Without `keys`, they are read as `read_keys` does.
+    """
+    host, keys = settings.host, read_keys(settings.token, settings.tokens_file) if keys is None else keys
+    if not is_loopback(host) and not keys and issuer is None and not settings.allow_unauthenticated:
         raise ServerStartError(
             f"Refusing to listen on {host} without a token: everyone who reaches that address could call. "
             "Set SEARCH_MCP_TOKEN (or SEARCH_MCP_TOKENS_FILE), or use --allow-unauthenticated if this is intended."
         )
-    own = {entry.strip().lower().rstrip(".") for entry in hosts if entry.strip()}
+    own = {entry.strip().lower().rstrip(".") for entry in settings.allowed_hosts if entry.strip()}
     address = _ip_address(host)
     if address is None or not address.is_unspecified:
         own.add(host.lower())
-    public = urlsplit(public_url or "")
+    public = urlsplit(base_url(settings.public_url or ""))
     if public.hostname:
         own.add(public.hostname)
     return AccessRules(
         hosts=frozenset(own | _LOOPBACK_NAMES),
-        origins=frozenset(origin.strip().lower().rstrip("/") for origin in origins),
+        origins=frozenset(origin.strip().lower().rstrip("/") for origin in settings.allowed_origins),
         keys=keys,
         issuer=issuer,
-        open_paths=open_paths,
+        open_paths=frozenset({"/health", "/ready"}),
         accepts_addresses=not is_loopback(host),
         prefix=public.path,
     )
@@ -367,17 +363,3 @@ def make_resource_server(settings: Settings) -> OAuthResourceServer | None:
             "and SEARCH_MCP_PUBLIC_URL (the audience of its tokens)."
         )
     return OAuthResourceServer(settings.issuer, base_url(settings.public_url), settings.issuer_keys)
-
-
-def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) -> AccessRules:
-    """Return the access rules of the settings, or raise ServerStartError as `make_rules` and `read_keys` do."""
-    return make_rules(
-        settings.host,
-        hosts=settings.allowed_hosts,
-        origins=settings.allowed_origins,
-        keys=read_keys(settings.token, settings.tokens_file),
-        allow_unauthenticated=settings.allow_unauthenticated,
-        open_paths=frozenset({"/health", "/ready"}),
-        issuer=issuer,
-        public_url=settings.public_url and base_url(settings.public_url),
-    )

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scraper.background_tasks import on_signals
@@ -101,13 +101,12 @@ def hold_services(factory: ServicesFactory[A]) -> contextlib.aclosing[ServicesHo
     return contextlib.aclosing(ServicesHolder(factory))
 
 
+@dataclass(frozen=True, slots=True)
 class StopSignals:
     """Stop signals: `requested` is set after one signal, `at_once` after a second."""
 
-    def __init__(self) -> None:
-        """Start without a request."""
-        self.requested = asyncio.Event()
-        self.at_once = asyncio.Event()
+    requested: asyncio.Event = field(default_factory=asyncio.Event)
+    at_once: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self) -> None:
         """Record one more signal."""

@@ -62,20 +62,19 @@ class StoredTask:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
 class TaskStore:
-    """Tasks of all callers. Methods raise RecordsUnavailableError if the store is unavailable."""
+    """Tasks of all callers, each a log whose last record is its state; methods raise RecordsUnavailableError."""
 
-    def __init__(self, records: RecordLogs) -> None:
-        """Store each task as a log whose last record is its state."""
-        self._records = records
+    records: RecordLogs
 
     async def create(self, principal: str, tool: str, arguments: Mapping[str, Any]) -> StoredTask | None:
         """Store a new task; return None if the caller has too many."""
         now = time.time()
         count = 0
-        for log in await self._records.list_logs(principal, _RECORD_LOG):
+        for log in await self.records.list_logs(principal, _RECORD_LOG):
             if now - _read_time(log.removeprefix(_RECORD_LOG)) > TTL_S:
-                await self._records.delete(principal, log)
+                await self.records.delete(principal, log)
             else:
                 count += 1
         if count >= MAX_TASKS:
@@ -83,12 +82,12 @@ class TaskStore:
         # The time in the id shows the age of a task without reading it.
         task_id = f"{int(now):x}-{secrets.token_urlsafe(16)}"
         task = StoredTask(TaskState(task_id, tool, arguments, now, now), 0)
-        await self._records.append(principal, _RECORD_LOG + task_id, 0, _dump(task.state))
+        await self.records.append(principal, _RECORD_LOG + task_id, 0, _dump(task.state))
         return task
 
     async def read(self, principal: str, task_id: str) -> StoredTask | None:
         """Return a task of a caller, or None if it does not exist."""
-        records = await self._records.read(principal, _RECORD_LOG + task_id)
+        records = await self.records.read(principal, _RECORD_LOG + task_id)
         if not records or time.time() - _read_time(task_id) > TTL_S:
             return None
         return StoredTask(TaskState(**json.loads(zlib.decompress(records[-1].data))), records[-1].number)
@@ -97,14 +96,14 @@ class TaskStore:
         """Store the next state of a task; return False if another server has changed the task since it was read."""
         log, number = _RECORD_LOG + state.id, task.number + 1
         try:
-            await self._records.append(principal, log, number, _dump(state))
+            await self.records.append(principal, log, number, _dump(state))
         except RecordExistsError:
             return False
-        records = await self._records.read(principal, log)
+        records = await self.records.read(principal, log)
         # If this server is far behind, the record with its number has been deleted already.
         if records and records[-1].number != number:
             return False
-        await self._records.delete(principal, log, below=number)
+        await self.records.delete(principal, log, below=number)
         return True
 
 

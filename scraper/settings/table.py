@@ -331,28 +331,13 @@ class Settings:
         return cls(**values)
 
     def browser_settings(self) -> BrowserSettings:
-        """Return the settings of the browsers."""
+        """Return the settings of the browsers: those with a name that both have, and the memory of a page."""
         # Imported late, because `browsers` takes longer to load than the command line may take to answer.
         from browsers.settings import BrowserSettings
 
-        return BrowserSettings(
-            light_executable=self.light_executable,
-            full_executable=self.full_executable,
-            allow_nets=self.allow_nets,
-            test_hosts=self.test_hosts,
-            test_key_pin=self.test_key_pin,
-            proxy=self.proxy,
-            proxy_dns=self.proxy_dns,
-            language=self.language,
-            timezone=self.timezone,
-            peek_slots=self.peek_slots,
-            render_slots=self.render_slots,
-            max_slots=self.max_slots,
-            page_memory_bytes=self.page_memory_mb * 1_000_000,
-            queue_limit=self.queue_limit,
-            third_parties=self.third_parties,
-            filter_lists=self.filter_lists,
-        )
+        names = {entry.name for entry in dataclasses.fields(BrowserSettings)}
+        shared: dict[str, Any] = {name: getattr(self, name) for name in names.intersection(self.__slots__)}
+        return BrowserSettings(**shared, page_memory_bytes=self.page_memory_mb * 1_000_000)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -121,7 +121,7 @@ _QUERY_S = 10.0
 """Seconds for a query of stored data, so that a hanging disk does not block clients. It takes milliseconds."""
 
 
-class CallLine:
+class CallLine(AbstractContextManager["CallLine"]):
     """Log one line when a call ends, also by an exception."""
 
     def __init__(self, tool: str, principal: str, request_id: str) -> None:
@@ -134,10 +134,6 @@ class CallLine:
     def set_outcome(self, outcome: str, chars: int) -> None:
         """Set the outcome and the length of the answer."""
         self._fields |= {"outcome": outcome, "chars": chars}
-
-    def __enter__(self) -> CallLine:
-        """Return self."""
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
         """Log the line."""
@@ -261,11 +257,11 @@ class CallDispatcher:
         """The number of running calls."""
         return self._running.count
 
-    def admitted(self) -> contextlib.AbstractContextManager[None]:
+    def admitted(self) -> AbstractContextManager[None]:
         """Count a request that may become a call, so that `drain` waits for it."""
         return self._admitted.add()
 
-    def background(self) -> contextlib.AbstractContextManager[None]:
+    def background(self) -> AbstractContextManager[None]:
         """Count work that is not a call, so that `drain` waits for it after all calls have been canceled."""
         return self._background.add()
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hmac
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scraper.server.access import AccessKey, AccessRules, ServerStartError, is_loopback, make_rules, read_keys
+from scraper.server.access import AccessKey, AccessRules, ServerStartError, is_loopback, make_access_rules, read_keys
+from scraper.settings import Settings
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 
 
 def rules(host: str = "127.0.0.1", **given: object) -> AccessRules:
     """Rules as the server makes them, with nothing set but what is given."""
-    nothing = {"hosts": (), "origins": (), "keys": (), "allow_unauthenticated": False, "open_paths": frozenset()}
-    return make_rules(host, **{**nothing, **given})  # type: ignore[arg-type]
+    keys: Any = given.pop("keys", ())
+    return make_access_rules(replace(Settings(), host=host, **given), keys=keys)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost", "LOCALHOST"])
@@ -42,7 +45,7 @@ def test_a_public_address_requires_a_token_or_the_flag() -> None:
     ["127.0.0.1:8000", "localhost", "LocalHost:1", "localhost.:80", "[::1]:8000", "[::1]", "search.lan", "b.lan:9"],
 )
 def test_our_names_are_known(header: str) -> None:
-    assert rules(hosts=("search.lan", "b.lan:9")).knows_host(header)
+    assert rules(allowed_hosts=("search.lan", "b.lan:9")).knows_host(header)
 
 
 @pytest.mark.parametrize("header", ["10.244.0.5:8105", "[2001:db8::1]:8000", "192.168.1.5"])
@@ -73,7 +76,7 @@ def test_an_address_is_known_if_other_machines_reach_the_server(header: str) -> 
     ],
 )
 def test_other_names_are_not(header: str) -> None:
-    assert not rules("0.0.0.0", hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(header)
+    assert not rules("0.0.0.0", allowed_hosts=("search.lan", "b.lan:9"), allow_unauthenticated=True).knows_host(header)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_other_names_are_not(header: str) -> None:
     ],
 )
 def test_our_origins_are_known(origin: str | None, host: str) -> None:
-    known = rules(origins=("https://app.example/", "http://localhost:3000"), hosts=("search.lan",))
+    known = rules(allowed_origins=("https://app.example/", "http://localhost:3000"), allowed_hosts=("search.lan",))
     assert known.knows_origin(origin, host)
 
 
@@ -111,7 +114,7 @@ def test_our_origins_are_known(origin: str | None, host: str) -> None:
     ],
 )
 def test_other_origins_are_not(origin: str) -> None:
-    assert not rules(origins=("https://app.example",)).knows_origin(origin, "localhost:8000")
+    assert not rules(allowed_origins=("https://app.example",)).knows_origin(origin, "localhost:8000")
 
 
 def test_a_token_names_its_principal() -> None:
