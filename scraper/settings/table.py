@@ -302,7 +302,6 @@ class Settings:
         "off",
     )
     wishes: str = _setting(
-        "WISHES",
         ChoiceValue(("report", "off", "obey")),
         "Wishes of publishers about AI: name them in answers, ignore them, or do not read pages that AI may not use.",
         "report",
