@@ -270,18 +270,12 @@ class Leases:
 
     def _leases(self, key: str) -> _KeyLeases:
         if key not in self._keys and len(self._keys) >= self._max_keys:
-            self._evict()
+            # A tenth of the keys without leases, those without effect first.
+            idle = {name: one for name, one in self._keys.items() if not one.tokens}
+            ending = sorted(idle, key=lambda name: max(idle[name].next_at, idle[name].cooldown_until))
+            for name in ending[: 1 + len(ending) // 10]:
+                del self._keys[name]
         return self._keys.setdefault(key, _KeyLeases())
-
-    def _evict(self) -> None:
-        """Remove keys without effect, and more keys without leases if there are still too many."""
-        now = self._clock()
-        for key, leases in list(self._keys.items()):
-            if not leases.tokens and max(leases.next_at, leases.cooldown_until) <= now:
-                del self._keys[key]
-        idle = [key for key, leases in self._keys.items() if not leases.tokens]
-        for key in idle[: max(0, len(self._keys) - self._max_keys + 1)]:
-            del self._keys[key]
 
 
 CONNECT_WAIT_S = 1.0

@@ -29,16 +29,14 @@ _EXPIRED_S = 5 * HEARTBEAT_S
 """Seconds after its last heartbeat at which a server counts as gone."""
 
 
-class ValkeyLimits(RateLimits):
+class _ValkeyLimits(RateLimits):
     """Rate limits in Valkey. While the service is down, each server uses its share."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Use the client."""
         super().__init__()
         self._valkey = valkey
 
     async def take(self, limit: RateLimit, key: str) -> float:
-        """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
         is_down = True
         with contextlib.suppress(ValkeyUnavailableError):
             keys = [self._valkey.key(f"limit:{limit.name}", key)]
@@ -59,16 +57,14 @@ _POLL_S = 0.1
 _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
 
 
-class ValkeyLeases(Leases):
+class _ValkeyLeases(Leases):
     """Leases in Valkey; granted leases are counted in this process too."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Use the client."""
         super().__init__()
         self._valkey = valkey
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """Return a lease, or the time until the next attempt."""
         with contextlib.suppress(ValkeyUnavailableError):
             return await self._request(Lease(key, f"{self._valkey.name}-{next(self._numbers)}"), terms)
         # Each server has at least 1 slot: with fewer slots than servers, all together exceed the limit.
@@ -79,24 +75,20 @@ class ValkeyLeases(Leases):
         return replace(wait, seconds=_POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
 
     def give_back(self, lease: Lease) -> None:
-        """End a lease."""
         super().give_back(lease)
         self._withdraw(lease)
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
-        """Start a cooldown."""
         await super().start_cooldown(key, seconds)
         self._publish_cooldown(key, seconds)
 
     def renew(self) -> None:
-        """Renew the leases of this server; call this with each heartbeat."""
         leases = self.list_leases()
         if leases:
             keys = [self._valkey.key("held", lease.key) for lease in leases]
             self._valkey.run_later("renew_leases", keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
 
     def publish(self) -> None:
-        """Publish leases and cooldowns; call this after the service was down."""
         self.renew()
         for key, seconds in self.cooldowns().items():
             self._publish_cooldown(key, seconds)
@@ -134,18 +126,16 @@ _COOLDOWN_MEMORY_S = 6 * 3_600.0
 """Seconds. If an engine fails again within this time after a cooldown, the next cooldown is longer."""
 
 
-class ValkeyCooldowns:
+class _ValkeyCooldowns:
     """Implement `Cooldowns` over Valkey."""
 
     def __init__(self, valkey: ValkeyClient, local: Cooldowns) -> None:
-        """Use the client; `local` holds the cooldowns while the service is down."""
         self._valkey = valkey
         self._local = local
         self._published: dict[tuple[str, str], Cooldown] = {}
         """Cooldowns that this server set and did not remove."""
 
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
-        """Return the failures of an engine, or None if there are none."""
         with contextlib.suppress(ValkeyUnavailableError):
             row = await self._valkey.run("get_engine_cooldown", [self._key(engine, egress)])
             if not row:
@@ -155,7 +145,6 @@ class ValkeyCooldowns:
         return await self._local.get_cooldown(engine, egress)
 
     def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
-        """Store the failures of an engine."""
         self._local.set_cooldown(engine, egress, cooldown)
         self._send(engine, egress, cooldown)
         if cooldown is None:
@@ -164,7 +153,6 @@ class ValkeyCooldowns:
             self._published[engine, egress] = cooldown
 
     def publish(self) -> None:
-        """Publish the cooldowns that have not ended; call this after the service was down."""
         for (engine, egress), cooldown in self._published.items():
             if cooldown.until > time.time():
                 self._send(engine, egress, cooldown)
@@ -190,11 +178,11 @@ class ValkeyState(SharedState):
     def __init__(self, url: str) -> None:
         """Use the service at `url`; connect on first use."""
         self._valkey = ValkeyClient(url)
-        self.limits: ValkeyLimits = ValkeyLimits(self._valkey)
-        self.leases: ValkeyLeases = ValkeyLeases(self._valkey)
-        self.claims: ValkeyClaims = ValkeyClaims(self._valkey)
+        self.limits: _ValkeyLimits = _ValkeyLimits(self._valkey)
+        self.leases: _ValkeyLeases = _ValkeyLeases(self._valkey)
+        self.claims: _ValkeyClaims = _ValkeyClaims(self._valkey)
         self.blobs: _ValkeyBlobs = _ValkeyBlobs(self._valkey)
-        self._cooldowns: list[ValkeyCooldowns] = []
+        self._cooldowns: list[_ValkeyCooldowns] = []
         self._servers_key = self._valkey.key("servers", "all")
         self._was_registered = False
         self._valkey.on_connected = self._publish
@@ -206,7 +194,7 @@ class ValkeyState(SharedState):
 
     def cooldowns(self, local: Cooldowns) -> Cooldowns:
         """Return the shared cooldowns of engines; `local` is used while the service is down."""
-        cooldowns = ValkeyCooldowns(self._valkey, local)
+        cooldowns = _ValkeyCooldowns(self._valkey, local)
         self._cooldowns.append(cooldowns)
         return cooldowns
 
@@ -253,17 +241,15 @@ _MAX_RESULT_BYTES = 8_000_000
 _OURS, _CLAIMED, _COMPLETED = range(3)
 
 
-class ValkeyClaims:
+class _ValkeyClaims:
     """Implement `WorkClaims` over Valkey. While the service is down, every server does its own work."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Use the client."""
         self._valkey = valkey
         self._numbers = itertools.count()
         self._claims: dict[str, WorkClaim] = {}
 
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
-        """Claim work, unless another server is doing it; its stored result is only for callers that `waited`."""
         claim = WorkClaim(key, f"{self._valkey.name}-{next(self._numbers)}")
         keys = [self._valkey.key("claim", key), self._valkey.key("landed", key)]
         try:
@@ -283,7 +269,6 @@ class ValkeyClaims:
         return claim
 
     def complete(self, claim: WorkClaim, value: bytes) -> None:
-        """Publish the result."""
         if len(value) > _MAX_RESULT_BYTES:
             self.give_up(claim)
         elif self._claims.pop(claim.token, None) is not None:
@@ -291,12 +276,10 @@ class ValkeyClaims:
             self._valkey.run_later("complete_work", keys, claim.token, value, round(_RESULT_S * 1_000))
 
     def give_up(self, claim: WorkClaim) -> None:
-        """Let another server do the work."""
         if self._claims.pop(claim.token, None) is not None:
             self._withdraw(claim)
 
     def renew(self) -> None:
-        """Renew the claims of this server."""
         claims = list(self._claims.values())
         if claims:
             keys = [self._valkey.key("claim", claim.key) for claim in claims]
@@ -310,16 +293,13 @@ class _ValkeyBlobs:
     """Implement `SharedBlobs` over Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Use the client."""
         self._valkey = valkey
 
     async def get(self, key: str) -> bytes | None:
-        """Return the file stored under a key, or None; also None while the service is down."""
         with contextlib.suppress(ValkeyUnavailableError):
             found = await self._valkey.command("GET", self._valkey.key("text", key))
             return found if isinstance(found, bytes) else None
         return None
 
     def put(self, key: str, value: bytes, keep_s: float) -> None:
-        """Store a file for `keep_s` seconds."""
         self._valkey.send("SET", self._valkey.key("text", key), value, "PX", max(1, round(keep_s * 1_000)))

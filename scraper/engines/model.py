@@ -57,7 +57,6 @@ class SearchQuery:
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
     category: str | None = None
-    """One of `names.CATEGORIES`."""
     language: str = "en-US"
     contact: str = ""
     """Mail address of the operator, which some sources ask for."""
@@ -73,14 +72,11 @@ class EngineResult:
     """URL of the page, without the redirect of the engine where it can be decoded."""
     snippet: str = ""
     date: datetime | None = None
-    """Date with time zone. Relative dates are resolved against the time of the response."""
     source: str | None = None
-    """Publisher, if the engine names one."""
     source_url: str | None = None
     key: str = ""
     """Identity of the result, such as `doi:10.1/x`. Results of several sources with the same key are merged."""
     facts: tuple[tuple[str, str | int | float], ...] = ()
-    """Facts by name, such as authors, year, stars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,6 @@ class EngineResponse:
     outcome: EngineOutcome
     results: tuple[EngineResult, ...] = ()
     next: Request | None = None
-    """Request for the next page; None if the page links to none."""
     detail: str = ""
     """Reason of a block page or an error.
 
@@ -105,7 +100,6 @@ class EngineResponse:
     layout_changed: bool = False
     """True if the layout parser and the shape parser disagree: the markup has probably changed."""
     pause_s: float = 0.0
-    """Seconds without requests that the engine asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +122,6 @@ class Engine:
     parse: Callable[[Snapshot, datetime], EngineResponse]
     """Parse a result page; the datetime is the time of the response."""
     spacing_s: float
-    """Minimum seconds between two requests."""
     about: str = ""
     """One line for people: the strengths of the engine."""
     ready: str | None = None
@@ -164,9 +157,7 @@ class SearchResult:
     date: datetime | None = None
     source: str | None = None
     also: tuple[str, ...] = ()
-    """URLs of near-duplicates."""
     facts: tuple[tuple[str, str | int | float], ...] = ()
-    """Facts by name from sources, such as authors, year, stars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +167,9 @@ class SearchAnswer:
     query: str
     results: tuple[SearchResult, ...]
     engines: tuple[str, ...]
-    """Engines that were queried."""
     errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Reason code by engine that failed; with `layout_changed` it may still have results."""
     hint: str | None = None
-    """Advice if there are few results."""
     cached: bool = False
     retrieved_at: datetime | None = None
     warnings: tuple[str, ...] = ()
@@ -211,9 +200,7 @@ class InstantAnswer:
     redirect: str = ""
     """Target of a bang; it is not followed."""
     official: str = ""
-    """Official site of the subject."""
     facts: tuple[tuple[str, str], ...] = ()
-    """Labels and values."""
     topics: tuple[RelatedTopic, ...] = ()
 
     @property

@@ -69,16 +69,14 @@ class EnginePageRequest:
     deadline: Deadline
 
 
-class EnginePages:
+class _EnginePages:
     """Load and parse result pages."""
 
     def __init__(self, browsers: Browsers, workers: WorkerPool) -> None:
-        """Load pages with the browsers and parse them in the workers."""
         self._browsers = browsers
         self._workers = workers
 
     async def read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
-        """Return the parsed response; failures are outcomes, not exceptions."""
         snapshot, response = await self._visit(request, page)
         if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
             # Unknown block pages that clear themselves: wait for the results alone.
@@ -279,7 +277,7 @@ class EngineQueryRunner:
         """Query through the browsers with circuit breakers, a throttle, and daily limits."""
         self._limits = limits
         self._browsers = browsers
-        self._pages = EnginePages(browsers, workers)
+        self._pages = _EnginePages(browsers, workers)
         self._breakers = breakers
         self._throttle = throttle
 

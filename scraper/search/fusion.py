@@ -116,11 +116,6 @@ class MergedResult:
         return tuple(dict.fromkeys(engine for engine, _ in self.rows))
 
     @property
-    def is_of_source(self) -> bool:
-        """True if a source with an API found it in the category for which it was queried."""
-        return any(row.facts or row.key for _, row in self.rows)
-
-    @property
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
         """Facts of all sources by name; the best ranked source wins."""
         merged: dict[str, str | int | float] = {}
@@ -275,7 +270,9 @@ class ResultFilters:
             "include_domains": lambda row: any(_is_within(row.host, domain) for domain in self.include_domains),
             "exclude_domains": lambda row: not any(_is_within(row.host, domain) for domain in self.exclude_domains),
             "category": lambda row: (
-                row.is_of_source or _is_of_category(self.category or "", row.host, row.best.url, row.engines)
+                # A source with an API found it in the category for which it was queried.
+                any(one.facts or one.key for _, one in row.rows)
+                or _is_of_category(self.category or "", row.host, row.best.url, row.engines)
             ),
             # Results without a date are accepted, since the engine has filtered them.
             "freshness": lambda row: (

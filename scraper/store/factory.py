@@ -58,15 +58,11 @@ def open_store(settings: Settings) -> Store:
     Raises:
         SettingsError: The client library of the database is not installed.
     """
-    if settings.database_url is not None:
-        return _open_database(settings, settings.database_url)
-    is_caching = settings.cache_mb > 0
-    pages = SqlitePageStore(settings.data_dir, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
-    searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
-    return Store(pages, searches, IndexService(settings.data_dir), SqliteRecordLogs(settings.data_dir))
-
-
-def _open_database(settings: Settings, url: str) -> Store:
+    is_caching, limit_bytes = settings.cache_mb > 0, settings.cache_mb * MB
+    if settings.database_url is None:
+        pages = SqlitePageStore(settings.data_dir, limit_bytes=limit_bytes) if is_caching else NullPageStore()
+        searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
+        return Store(pages, searches, IndexService(settings.data_dir), SqliteRecordLogs(settings.data_dir))
     try:
         from scraper.store.postgres.database import PostgresPool
         from scraper.store.postgres.stores import (
@@ -77,12 +73,15 @@ def _open_database(settings: Settings, url: str) -> Store:
         )
     except ImportError:
         raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
-    server = PostgresPool(url)
+    server = PostgresPool(settings.database_url)
     server.start_check()
-    is_caching = settings.cache_mb > 0
-    pages = PostgresPageStore(server, limit_bytes=settings.cache_mb * MB) if is_caching else NullPageStore()
-    searches = PostgresSearchCache(server, keeps_answers=is_caching)
-    return Store(pages, searches, IndexService(PostgresIndexStore(server)), PostgresRecordLogs(server), server)
+    return Store(
+        PostgresPageStore(server, limit_bytes=limit_bytes) if is_caching else NullPageStore(),
+        PostgresSearchCache(server, keeps_answers=is_caching),
+        IndexService(PostgresIndexStore(server)),
+        PostgresRecordLogs(server),
+        server,
+    )
 
 
 async def find_database_problem(settings: Settings) -> str | None:

@@ -57,37 +57,32 @@ class _Segment(NamedTuple):
         return hashes
 
 
-class WordSequence:
+class _WordSequence:
     """All words of an index in the order of adding: the newest in memory, older ones in sorted segments.
 
     A word is its 64-bit hash, so that words need no table. Its place is its number in the sequence.
     """
 
     def __init__(self) -> None:
-        """Create an empty sequence in memory."""
         self._segments: list[_Segment] = []
         self._recent = array("Q")
         self._segmented = 0
         """Words in segments."""
 
     def __len__(self) -> int:
-        """Return the number of words."""
         return self._segmented + len(self._recent)
 
     def append(self, hashes: bytes) -> None:
-        """Append words; `hashes` holds 8 bytes for each."""
         self._recent.frombytes(hashes)
         if len(self._recent) >= max(BUFFER_WORDS, self._segmented // _BUFFER_SHARE):
             self._flush()
 
     def find(self, token: str) -> _Places:
-        """Return the places of a word, in order."""
         key = np.uint64(_hash_token(token))
         recent = np.flatnonzero(np.array(self._recent) == key) + self._segmented
         return np.concatenate([*(one.find(key) for one in self._segments), recent.astype(np.uint32)])
 
     def iter_parts(self) -> Iterator[_Hashes]:
-        """Iterate over the sequence in parts."""
         yield from (segment.restore() for segment in self._segments)
         yield np.array(self._recent)
 
@@ -138,7 +133,7 @@ class InvertedIndex:
 
     def __init__(self) -> None:
         """Create an empty index."""
-        self._words = WordSequence()
+        self._words = _WordSequence()
         self._starts = array("I")
         """Place of the first word of each document."""
         self._lengths = array("I")
@@ -209,7 +204,7 @@ class InvertedIndex:
         is_living = np.zeros(len(self._ids), bool)
         is_living[living] = True
         kept = np.repeat(is_living, np.diff(np.array(self._starts), append=np.uint32(len(self._words))))
-        words, at = WordSequence(), 0
+        words, at = _WordSequence(), 0
         for part in self._words.iter_parts():
             words.append(part[kept[at : at + len(part)]].tobytes())
             at += len(part)

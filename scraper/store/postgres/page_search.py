@@ -54,7 +54,7 @@ _FOLLOWS = " <-> "
 
 
 @dataclass(frozen=True, slots=True)
-class TsQuery:
+class _TsQuery:
     """A query for PostgreSQL's index; each condition is a `tsquery`."""
 
     words: tuple[str, ...]
@@ -67,10 +67,10 @@ class TsQuery:
     """True if the text of every page must be checked."""
 
 
-def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> TsQuery:
+def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> _TsQuery:
     """Return the query for the index."""
     if query.tree is None:
-        return TsQuery((), (), (), False)
+        return _TsQuery((), (), (), False)
     words = list(dict.fromkeys(_Writer(lexer, with_positions=False).write(query.tree)))
     phrases = [part for part in _Writer(lexer, with_positions=True).write(query.tree) if _FOLLOWS in part]
     ranked = dict.fromkeys(
@@ -80,7 +80,7 @@ def make_tsquery(query: CacheQuery, lexer: LexemeTokenizer) -> TsQuery:
         if not word.prefix
     )
     # Quoted words may look like NEAR; checking their pages is only slower.
-    return TsQuery(
+    return _TsQuery(
         (*words[: _CONDITIONS_LIMIT - 1], *_join("&", words[_CONDITIONS_LIMIT - 1 :])),
         tuple(phrases),
         tuple(ranked)[:_RANKED_WORDS_LIMIT],
@@ -187,7 +187,7 @@ _READ_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class RankedPage:
+class _RankedPage:
     """Number and score of a page that matches."""
 
     number: int
@@ -224,11 +224,11 @@ async def search_pages(
 
 
 def _make_hits(
-    pages: Sequence[RankedPage],
+    pages: Sequence[_RankedPage],
     rows_by_id: Mapping[int, asyncpg.Record],
     known: frozenset[str],
     query: CacheQuery,
-    tsquery: TsQuery,
+    tsquery: _TsQuery,
     lexer: LexemeTokenizer,
 ) -> list[PageHit]:
     """Return hits for pages; skip `known` URLs and pages whose text does not match exactly."""
@@ -253,14 +253,14 @@ def _make_hits(
     return list(hits.values())
 
 
-async def rank_newest(connection: Connection, query: TsQuery, owners: Sequence[int]) -> list[RankedPage]:
+async def rank_newest(connection: Connection, query: _TsQuery, owners: Sequence[int]) -> list[_RankedPage]:
     """Return the newest matches of the owners, best first."""
     extent = await connection.fetchrow(_EXTENT, list(owners))
     assert extent is not None
     newest, mean_length = extent
     limit = RANKED_LIMIT if newest < LARGE else ENOUGH_MATCHES
     weights = await _fetch_weights(connection, query.ranked, newest)
-    statement = SqlStatementBuilder()
+    statement = _Statement()
     counts = "".join(
         f", get_byte(counts, nullif(position({statement.bind(fingerprint(word), 'bytea')} IN counts), 0) + 2)"
         for word in query.ranked
@@ -285,7 +285,7 @@ async def rank_newest(connection: Connection, query: TsQuery, owners: Sequence[i
         *statement.values,
     )
     ranked = [
-        RankedPage(
+        _RankedPage(
             number,
             compute_score(weights, [is_cut if count is None else count for count in counts], length / mean_length),
             is_long,
@@ -310,7 +310,7 @@ async def _fetch_weights(connection: Connection, words: Sequence[str], newest: i
         return [1.0] * len(words)
     window, size = newest_window(newest)
     limit = COUNT_LIMIT if newest < LARGE else _COUNT_LIMIT
-    statement = SqlStatementBuilder()
+    statement = _Statement()
     condition = statement.match(window)
     # One count per word: the database would not know the length of a list and would plan each time again.
     counts = [
@@ -323,18 +323,15 @@ async def _fetch_weights(connection: Connection, words: Sequence[str], newest: i
     return [inverse_document_frequency(count, max(size, count)) for count in row.values()]
 
 
-class SqlStatementBuilder:
+class _Statement:
     """Parameters of a statement."""
 
     def __init__(self) -> None:
-        """Begin without parameters."""
         self.values: list[Any] = []
 
     def bind(self, value: object, kind: str) -> str:
-        """Add a parameter; return the text that stands for it."""
         self.values.append(value)
         return f"${len(self.values)}::{kind}"
 
     def match(self, *conditions: str) -> str:
-        """Return a condition for pages that meet each `tsquery`."""
         return " AND ".join(f"vector @@ {self.bind(condition, 'text')}::tsquery" for condition in conditions)

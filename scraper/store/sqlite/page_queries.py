@@ -211,7 +211,7 @@ def list_recent(
     connection: apsw.Connection, *, principal: str, allowed: frozenset[str], limit: int, before: int | None
 ) -> list[CachedPageSummary]:
     """Return summaries of one principal's pages, newest first, with numbers below `before`."""
-    valid_lists = json.dumps(valid_allowances(connection, principal, allowed))
+    valid_lists = json.dumps([one for one in list_allowances(connection, principal) if is_valid(one, allowed)])
     statement = """
         SELECT id, url, title, length(reading), retrieved_at FROM pages
         WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ? ORDER BY id DESC LIMIT ?
@@ -221,25 +221,12 @@ def list_recent(
     return [CachedPageSummary(*row) for row in rows]
 
 
-def valid_allowances(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> list[str]:
-    """Return the stored lists of allowances under which a principal's pages may be returned."""
-    return [
-        allowances_json
-        for allowances_json in _list_allowances(connection, principal)
-        if frozenset(json.loads(allowances_json)) <= allowed
-    ]
+def is_valid(allowances_json: str, allowed: frozenset[str]) -> bool:
+    """Return True if pages with these allowances may be returned."""
+    return frozenset(json.loads(allowances_json)) <= allowed
 
 
-def may_read_all(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
-    """Return True if every page of the file may be returned to this principal."""
-    others = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",
-        (principal,),
-    ).get
-    return not others and all(frozenset(json.loads(one)) <= allowed for one in _list_allowances(connection, principal))
-
-
-def _list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
+def list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
     """Return the distinct lists of allowances of a principal's pages, with one index lookup for each."""
     found: list[str] = []
     while True:

@@ -30,6 +30,9 @@ _OWN = """
         AND id = words.rowid
     )
 """
+_HAS_OTHERS = """
+    SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)
+"""
 
 
 class SqlitePageStore(WriteBehindPageStore):
@@ -111,11 +114,10 @@ def _search_pages(
     connection: apsw.Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int
 ) -> PageHits:
     parsed = parse_query(query)
-    may_read_all = page_queries.may_read_all(connection, principal, allowed)
-    values = (
-        () if may_read_all else (principal, json.dumps(page_queries.valid_allowances(connection, principal, allowed)))
-    )
-    condition = "" if may_read_all else _OWN
+    lists = page_queries.list_allowances(connection, principal)
+    valid = [one for one in lists if page_queries.is_valid(one, allowed)]
+    may_read_all = len(valid) == len(lists) and not connection.execute(_HAS_OTHERS, (principal,)).get
+    condition, values = ("", ()) if may_read_all else (_OWN, (principal, json.dumps(valid)))
     ranked_count = limit * FIRST_RANKED
     while True:
         try:

@@ -18,7 +18,7 @@ from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
 from scraper.coordination.state import WorkClaim, WorkCompleted
-from scraper.coordination.valkey_state import ValkeyClaims, ValkeyState
+from scraper.coordination.valkey_state import ValkeyState, _ValkeyClaims
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import VisitResult
@@ -53,7 +53,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 class Counted:
     """The claims of a server; records which servers of a fleet have requested a claim."""
 
-    def __init__(self, claims: ValkeyClaims, asked: defaultdict[str, set[int]]) -> None:
+    def __init__(self, claims: _ValkeyClaims, asked: defaultdict[str, set[int]]) -> None:
         self._claims = claims
         self._asked = asked
 
@@ -81,7 +81,7 @@ class Fleet:
         shared = ValkeyState(self.url)
         self.stack.push_async_callback(shared.close)
         await shared.wait_connected(PATIENCE_S)
-        shared.claims = cast(ValkeyClaims, Counted(shared.claims, self.asked))
+        shared.claims = cast(_ValkeyClaims, Counted(shared.claims, self.asked))
         return shared
 
     async def all_have_asked(self, servers: int) -> None:

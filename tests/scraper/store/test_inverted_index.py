@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scraper.store import inverted_index
 from scraper.store.index_model import Tokenizer, parse_query
-from scraper.store.inverted_index import InvertedIndex, WordSequence
+from scraper.store.inverted_index import InvertedIndex, _WordSequence
 
 WORDS = st.sampled_from("aa bb cc dd ee".split())
 
@@ -73,7 +73,7 @@ def test_words_beyond_the_buffer_are_in_files_without_a_name_if_there_is_space(
 ) -> None:
     monkeypatch.setattr(inverted_index, "BUFFER_WORDS", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))
-    words = WordSequence()
+    words = _WordSequence()
     stream = np.arange(1_000, dtype=np.uint64)
     stream[::10] = np.uint64(hash("mill") & 0xFFFFFFFFFFFFFFFF)
     for part in np.array_split(stream, 50):
