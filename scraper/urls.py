@@ -274,8 +274,8 @@ def result_key(url: str) -> str:
         return url.strip()
     if parsed.protocol not in {"http:", "https:"}:
         return url.strip()
-    if (inner := _unwrap_amp_cache(parsed)) is not None:
-        return result_key(inner)
+    if (cached := _AMP_CACHE.fullmatch(f"{parsed.hostname}{parsed.pathname}")) is not None:
+        return result_key(f"https://{cached['page']}{parsed.search}")
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
     path = _normalize_path(parsed.pathname, upper=True)
     # Without the final slash, `amp` may be any word.
@@ -343,12 +343,6 @@ def _is_noise(name: str, value: str) -> bool:
     is_id = len(value) >= _MIN_SESSION_VALUE and value.isascii() and value.isalnum() and not value.isalpha()
     plain = name.lower().removeprefix("php").replace("_", "")
     return is_id and (plain in _SESSION_NAMES or plain.startswith("aspsessionid"))
-
-
-def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
-    """Return the publisher's URL in a URL of an AMP cache, or None."""
-    cached = _AMP_CACHE.fullmatch(f"{parsed.hostname}{parsed.pathname}")
-    return f"https://{cached['page']}{parsed.search}" if cached else None
 
 
 _MISSING = "-does-not-exist/"

@@ -6,7 +6,6 @@ fetched: the host with the most pages determines the duration of a job, so each 
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import functools
 import hashlib
@@ -108,19 +107,16 @@ class JobPageReader:
             row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))
             return PageResult(PageOutcome(page, row, 0.0), None)
         visit = PageVisit()
-        # Exceptions are returned as values, so that an internal error affects this page only.
-        fetch = self._fetcher.fetch(self._make_request(page), on_snapshot=visit.note)
-        (answer,) = await asyncio.gather(fetch, return_exceptions=True)
-        seconds = time.monotonic() - began
-        if isinstance(answer, Reading):
-            return self._make_result(page, answer, visit, seconds)
-        if isinstance(answer, asyncio.CancelledError):
-            raise answer
-        error = answer
-        if not isinstance(error, ScraperError):
-            log.error("internal error while reading a page of %s", page.host, exc_info=error)
+        try:
+            reading = await self._fetcher.fetch(self._make_request(page), on_snapshot=visit.note)
+            return self._make_result(page, reading, visit, time.monotonic() - began)
+        except ScraperError as failure:
+            error = failure
+        except Exception:
+            log.exception("internal error while reading a page of %s", page.host)
             message = f"Reading the page at {page.host} failed because of an internal error."
             error = errors.InternalError(message, target=page.url, next_step="The log says more.")
+        seconds = time.monotonic() - began
         row = _make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
         requested_at = visit.requested_at
         if requested_at is None and not isinstance(error, _NO_REQUEST_ERRORS):
@@ -151,9 +147,13 @@ class JobPageReader:
 
     async def _add_fields(self, row: OutputRow, snapshot: Snapshot | None) -> OutputRow:
         """Return the row with the fields or records of the recipe, or with an error if they cannot be read."""
-        (found,) = await asyncio.gather(self._read_fields(row.url, snapshot), return_exceptions=True)
-        if isinstance(found, asyncio.CancelledError):
-            raise found
+        try:
+            found = await self._read_fields(row.url, snapshot)
+        except ScraperError as error:
+            found = error
+        except Exception:
+            log.exception("internal error while reading fields")
+            found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)
         if isinstance(found, PageFields):
             confidence = {name: one.confidence for name, one in found.evidence.items()}
             if found.records:
@@ -161,9 +161,6 @@ class JobPageReader:
             else:
                 row = dataclasses.replace(row, fields=dict(found.values))
             return dataclasses.replace(row, confidence=confidence)
-        if not isinstance(found, ScraperError):
-            log.error("internal error while reading fields", exc_info=found)
-            found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)
         return dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
 
     async def _read_fields(self, url: str, snapshot: Snapshot | None) -> PageFields | ScraperError:
@@ -183,15 +180,10 @@ class JobPageReader:
         if not part:
             return ()
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
-        # Exceptions are returned as values, so that an unexpected page affects this field only.
-        (found,) = await asyncio.gather(
-            self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=_STRUCTURED_LIMIT_S),
-            return_exceptions=True,
-        )
-        if isinstance(found, asyncio.CancelledError):
-            raise found
-        if isinstance(found, BaseException):
-            log.warning("JSON-LD of a page could not be read: %s", found)
+        try:
+            found = await self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=_STRUCTURED_LIMIT_S)
+        except Exception as error:
+            log.warning("JSON-LD of a page could not be read: %s", error)
             return None
         return found.json_ld
 

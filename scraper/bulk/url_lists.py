@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import io
 import json
-import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -30,7 +29,6 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks of files that Windows saves as "Unicode"."""
 _GZIP = b"\x1f\x8b"
 _START_CHARS = 4_096
-_ARRAY = re.compile(r"\s*\[\s*(?:[\"{\]]|$)")
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
 """Separators by suffix. The first one with which the first line contains the column is used; Excel writes semicolons in
 half of Europe."""
@@ -124,7 +122,7 @@ def _check_has_lines(start: str, source: str) -> None:
         raise UrlListError(
             f"{_get_source_name(source)} is not text: a list is text, CSV, JSON lines or Parquet, by its extension."
         )
-    if _ARRAY.match(start):
+    if start.lstrip().startswith("[") and start.lstrip()[1:].lstrip()[:1] in {'"', "{", "]", ""}:
         command = "jq -c '.[]'" if source == STDIN else f"jq -c '.[]' {source}"
         raise UrlListError(
             f"{_get_source_name(source)} is one JSON array: write one URL per line, as `{command}` does."

@@ -58,7 +58,6 @@ _WIRE_EXTRA_MB = 16
 _PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
 _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
 _CERTAIN_URL = re.compile(r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I)
-_DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
 _MAX_NAME, _MAX_REASON = 300, 100
 _ERROR_STATUS = 400
@@ -225,7 +224,8 @@ class DocumentReader:
 
     async def _is_url(self, source: str) -> bool:
         """Return True if a source is a URL rather than the path of a file; file names may contain a colon."""
-        if not _URL.match(source) or _DRIVE.match(source):
+        has_drive = source.lstrip()[1:3] in {":\\", ":/"}
+        if not _URL.match(source) or has_drive:
             return False
         if source.strip().lower().startswith("file:"):
             raise errors.PolicyError(

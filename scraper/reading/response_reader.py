@@ -143,15 +143,13 @@ class RenderDecider:
             return await self._run(worker_jobs.read_in_one_pass, light, _FALLBACK_LIMIT_S)
 
     async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
-        # As a value, so that a bug in the reader affects this page only.
-        work = run_in_worker(self._workers, read, snapshot, limit_s, self._deadline)
-        (answer,) = await asyncio.gather(work, return_exceptions=True)
-        if isinstance(answer, Document):
-            return answer
-        if not isinstance(answer, (errors.ScraperError, WorkerFailedError)):
-            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=answer)
-            raise WorkerFailedError("the reader failed on it") from answer
-        raise answer
+        try:
+            return await run_in_worker(self._workers, read, snapshot, limit_s, self._deadline)
+        except (errors.ScraperError, WorkerFailedError):
+            raise
+        except Exception as error:
+            log.exception("the reader failed on a page of %s", host_of(snapshot.url))
+            raise WorkerFailedError("the reader failed on it") from error
 
 
 async def run_in_worker(
@@ -176,12 +174,8 @@ def _is_enough(snapshot: Snapshot, document: Document) -> bool:
     if "#" in snapshot.requested_url:
         # A script routes by the fragment: the server sends the same page for all of them.
         return False
-    if len(document.markdown) < _WAITING_CHARS and _moves_on(snapshot):
+    markup = snapshot.html.lower().replace('"', "").replace("'", "")
+    moves_on = "refresh" in snapshot.headers or "http-equiv=refresh" in markup
+    if len(document.markdown) < _WAITING_CHARS and moves_on:
         return False
     return verdict.ok or verdict.reason == "binary"
-
-
-def _moves_on(snapshot: Snapshot) -> bool:
-    """Return True if a header or an element of the page redirects it after a time."""
-    markup = snapshot.html.lower().replace('"', "").replace("'", "")
-    return "refresh" in snapshot.headers or "http-equiv=refresh" in markup

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import http
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -234,7 +233,7 @@ def _is_file(snapshot: Snapshot, document: Document) -> bool:
 def parse_retry_after_s(snapshot: Snapshot) -> float | None:
     """Return the seconds of the Retry-After header, or None without a valid one."""
     value = snapshot.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", value):
+    if value.isascii() and value.isdecimal() and len(value) < 10:
         return float(value)
     try:
         moment = email.utils.parsedate_to_datetime(value).astimezone(UTC)

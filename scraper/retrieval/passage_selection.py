@@ -120,11 +120,6 @@ class _Page:
         for at in below[:_SECTION_SENTENCES]:
             self.scores[at] = max(self.scores[at], _SECTION_SCORE)
 
-    @property
-    def whole_cost(self) -> int:
-        """Cost of the whole text."""
-        return token_estimate.estimate(self.markdown) + self.link_tokens
-
     def _cost(self, at: int) -> int:
         if at not in self._costs:
             sentence = self.sentences[at]
@@ -155,7 +150,7 @@ class _Page:
 
     def complete(self, budget: int) -> int:
         """Select all if the rest costs no more than the link that it saves; return the remaining budget."""
-        rest = self.whole_cost - self.used_tokens
+        rest = token_estimate.estimate(self.markdown) + self.link_tokens - self.used_tokens
         if self.selected and rest <= min(self.link_tokens, budget):
             self.selected.update(range(len(self.sentences)))
             return budget - max(0, rest)
@@ -283,11 +278,7 @@ def _fill_empty_pages(pages: Sequence[_Page], left: int) -> None:
 
 
 def _select_best(pages: Sequence[_Page], budget: int) -> int:
-    """Select the best affordable sentence of each page with relevant ones; return the remaining budget.
-
-    A part of the budget is reserved for each page that follows, and a page whose relevant sentences are all longer than
-    the rest gets `cut_tokens`; neither if such a part is most of an equal share.
-    """
+    """Select the best affordable sentence of each page, or reserve `cut_tokens` for it; return the remaining budget."""
     waiting = [page for page in pages if page.rank_sentences()]
     left = budget
     for count, page in zip(range(len(waiting), 0, -1), waiting, strict=True):

@@ -17,7 +17,6 @@ _MIN_BYTES = 25
 """Bytes. A shorter sentence joins its neighbor in the paragraph."""
 
 _BLANK = re.compile(r"\n(?:[ \t>]*\n)+")
-_HEADING = re.compile(r"#{1,6} ")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _ASCII_SENTENCE_END = re.compile(r"[.!?][\"')\]*_]*\s+")
 _SENTENCE_END = re.compile(
@@ -28,10 +27,9 @@ _SENTENCE_END = re.compile(
 )
 _ABBREVIATION = WordPattern(r"(?:^|[\s(\[“\"'])(?:[a-z]|{search.abbreviation})\.$")
 """Ends of texts that are not the end of a sentence."""
-_LOWER = re.compile(r"[a-zß-öø-ÿа-яα-ω]")
+_LOWER_LINE = re.compile(r"[ \t>]*[a-zß-öø-ÿа-яα-ω]")
 _MARKER = re.compile(r"[ \t>]*(?:[-*+|]|\d{1,9}[.)])\s")
 _TABLE_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+[ \t]*(?:\n|\Z)")
-_LIST_INDENT = re.compile(r"[ \t>]*")
 _PAUSES = ("; ", "；", "、", "，", ", ", " ")
 
 
@@ -124,14 +122,14 @@ def _block_parts(markdown: str, start: int, end: int) -> Iterator[_Part]:
     at = start
     while at < end:
         line_end = _line_end(markdown, at, end)
-        if _HEADING.match(markdown, at):
+        if markdown.startswith(("# ", "## ", "### ", "#### ", "##### ", "###### "), at):
             yield _Part(at, line_end, is_heading=True)
         elif is_table_row(markdown[at : min(line_end, at + MAX_CHARACTERS)]):
             for _ in range(2 * (_TABLE_DELIMITER.match(markdown, line_end + 1, end) is not None)):
                 line_end = min(end, _line_end(markdown, line_end + 1, end))  # a head alone says nothing
             yield from _split_long(markdown, at, line_end, ends_paragraph=line_end >= end)
         elif markdown[at:line_end].strip():
-            while line_end < end and _LOWER.match(markdown, _LIST_INDENT.match(markdown, line_end + 1).end()):  # type: ignore[union-attr]
+            while line_end < end and _LOWER_LINE.match(markdown, line_end + 1):
                 line_end = _line_end(markdown, line_end + 1, end)
             ends = line_end >= end or not _MARKER.match(markdown, at)
             yield from _line_parts(markdown, at, line_end, ends_paragraph=ends)

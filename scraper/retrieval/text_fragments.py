@@ -27,7 +27,6 @@ _LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{LINK_TARG
 """Links. Escaped characters match too, so that an escaped bracket opens nothing."""
 _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +)?|\|)?[ \t]*")
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
-_MARKED = re.compile(r"[\\*`~]")
 _RUN_END = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
 """Characters that may look different on the page; a quotation must not contain them."""
 _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!?。！？।؟]*)*")
@@ -90,7 +89,8 @@ def build_text_directive(page: VisibleText, start: int, end: int, term_weights: 
         # Only white space may separate these from the quotation: punctuation belongs to them.
         before = " ".join(best.before.split()[-_CONTEXT_WORDS:])
         after = "" if before else " ".join(best.after.split()[:_CONTEXT_WORDS])
-    return _format_directive(before, quote, after)
+    parts = (f"{_percent_encode(before)}-," if before else "", f",-{_percent_encode(after)}" if after else "")
+    return f"text={parts[0]}{_percent_encode(quote)}{parts[1]}"
 
 
 def link_to_quotation(url: str, text_directive: str) -> str:
@@ -102,20 +102,8 @@ def link_to_quotation(url: str, text_directive: str) -> str:
     return f"{page}#{fragment if mark else ''}:~:{text_directive}"
 
 
-def _format_directive(before: str, quote: str, after: str) -> str:
-    parts = (
-        f"{_percent_encode(before)}-," if before else "",
-        _percent_encode(quote),
-        f",-{_percent_encode(after)}" if after else "",
-    )
-    return f"text={''.join(parts)}"
-
-
 def _percent_encode(text: str) -> str:
-    """Percent-encode characters that a directive, a URL or Markdown would interpret.
-
-    Letters of all scripts stay unencoded: URLs may contain them, and they need fewer tokens.
-    """
+    """Percent-encode all but letters of all scripts, which URLs may contain, and which need fewer tokens so."""
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
@@ -157,4 +145,4 @@ def visible_line(line: str) -> str:
     text = line[_OPENING.match(line).end() :].rstrip()  # type: ignore[union-attr]
     if "](" in text:
         text = _LINK.sub(r"\1\2", _IMAGE.sub(r"\1", text))
-    return _MARKUP.sub(r"\1", text) if _MARKED.search(text) else text
+    return _MARKUP.sub(r"\1", text) if any(sign in text for sign in "\\*`~") else text

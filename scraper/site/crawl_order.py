@@ -87,12 +87,6 @@ class CrawlCandidate:
         self.place = place
         return True
 
-    @property
-    def place_value(self) -> float:
-        """Value of its best position, from 0 to 1."""
-        listed = _LINK_WEIGHTS[_LISTED_PLACE] if self.is_listed else 0.0
-        return max(_LINK_WEIGHTS.get(self.place, _OTHER_PLACE), listed)
-
 
 @dataclass(slots=True)
 class UrlKind:
@@ -126,11 +120,6 @@ class UrlKind:
     def is_listed(self) -> bool:
         """True for URLs that only sitemaps and feeds name."""
         return self.name.startswith(LISTED_PREFIX)
-
-    @property
-    def self_fed_share(self) -> float:
-        """Share of its URLs that were first found on its own pages, as in a maze or an endless list."""
-        return self.own_url_count / self.url_count if self.url_count and self.tries >= MIN_TRIES else 0.0
 
     def is_relative_of(self, name: str) -> bool:
         """Return True if its URLs have the path and some of the parameters of another kind, such as fewer filters.
@@ -328,10 +317,7 @@ class UrlKindTable:
         heapq.heappush(pending, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
 
     def _name_kind(self, candidate: CrawlCandidate) -> str:
-        """Return the shape of a candidate's URL, with `{w}` at positions with many words.
-
-        URLs known only from sitemaps and feeds are separate kinds.
-        """
+        """Return the shape of a URL, with `{w}` at positions with many words; URLs that are only listed are apart."""
         name = self.words.add(url_shape(candidate.key))
         return f"{LISTED_PREFIX}{name}" if candidate.place == "listed" else name
 
@@ -357,7 +343,8 @@ _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too. URLs that only
 sitemaps name are not traps."""
 _SELF_FED_LOSS = 0.4
-"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less."""
+"""Share of its value that a kind loses if all its URLs were first found on its own pages, as in a maze or an endless
+list; fewer cost less."""
 
 
 class CrawlPriority:
@@ -386,7 +373,9 @@ class CrawlPriority:
         Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
         known URLs.
         """
-        place = candidate.place_value - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
+        listed = _LINK_WEIGHTS[_LISTED_PLACE] if candidate.is_listed else 0.0
+        place = max(_LINK_WEIGHTS.get(candidate.place, _OTHER_PLACE), listed)
+        place -= _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
         if candidate.texts and not self.select_titles(candidate):
             place *= _REPEATED_LOSS
         candidate.language_weight = self._languages.weigh(candidate.key)
@@ -422,7 +411,8 @@ class CrawlPriority:
             value = candidate.worth * promise - _SHARE_LOSS * share
         if kind.tries < 3:
             value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
-        value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
+        if kind.url_count and kind.tries >= MIN_TRIES:
+            value *= 1 - _SELF_FED_LOSS * kind.own_url_count / kind.url_count
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
 
     def _terms(self, candidate: CrawlCandidate) -> list[str]:

@@ -144,7 +144,7 @@ class CrawlService:
         before, pages_before = crawl.frontier.visits, len(crawl.frontier.unique_pages)
         pages = min(pages, _MAX_CRAWL_PAGES - before)
         deadline = Deadline.within(deadline_s - _RESERVE_S)
-        index = _index_name(crawl.scope.start)
+        index = _NOT_IN_NAME.sub("-", ada_url.URL(crawl.scope.start).host.lower()).strip("-")[:_MAX_NAME]
         documents: dict[str, Document] = {}
         faults: list[str] = []
         lock = asyncio.Lock()
@@ -169,7 +169,10 @@ class CrawlService:
             progress(visited, pages, message)
 
         reader = WebSiteReader(self._fetcher, self._workers, principal, deadline)
-        _keep_gap(reader, crawl, deadline)
+        gap_s = crawl.frontier.gap_s
+        # A canceled visit is not recorded, so all of the gap passes, unless that takes half of the call.
+        since_s = 0.0 if gap_s < deadline.left_s() / 2 else max(0.0, time.time() - crawl.visited_at)
+        reader.keep_gap(gap_s, since_s=since_s)
         crawler = Crawler(reader, crawl.frontier, store, deadline, crawl.facts)
         self._running.add(crawl.id)
         try:
@@ -315,11 +318,6 @@ def _document_id(page: CrawledPage) -> str:
     return (page.indexed_as or page.final_url)[:ID_CHARS]
 
 
-def _index_name(url: str) -> str:
-    """Return a valid index name for a site: `docs-example-org` for `docs.example.org`."""
-    return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
-
-
 def _load_crawl(crawl_id: str, records: Sequence[StoredRecord]) -> _Crawl:
     facts, row = load_facts(records[0].data)
     scope = row["scope"]
@@ -327,14 +325,6 @@ def _load_crawl(crawl_id: str, records: Sequence[StoredRecord]) -> _Crawl:
     visited = [load_page(record.data) for record in records[1:]]
     frontier = build_frontier(scope, row["question"], facts, visited)
     return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records), records[-1].written_at)
-
-
-def _keep_gap(reader: WebSiteReader, crawl: _Crawl, deadline: Deadline) -> None:
-    """Let the Crawl-delay of a site pass before the first request of a later call."""
-    gap_s = crawl.frontier.gap_s
-    # A canceled visit is not recorded, so all of the gap passes, unless that takes half of the call.
-    since_s = 0.0 if gap_s < deadline.left_s() / 2 else max(0.0, time.time() - crawl.visited_at)
-    reader.keep_gap(gap_s, since_s=since_s)
 
 
 def _busy_error(crawl_id: str) -> errors.OverloadedError:

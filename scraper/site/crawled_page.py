@@ -243,11 +243,7 @@ def _cut(outlinks: Outlinks) -> Outlinks:
 
 
 def _rate_relevance(document: Document, question: Sequence[str]) -> float:
-    """Return the match of a page with the stems of a question, from 0 to 1.
-
-    Each stem counts .7 if the text has it at least four times, in proportion if less often. It counts .3 more if the
-    title has it. The result is the mean of the stems.
-    """
+    """Return the mean of the stems of a question, from 0 to 1: .7 for four in the text, .3 more in the title."""
     if not question:
         return 0.0
     counts = Counter(map(stem, split_terms(document.text)))

@@ -119,7 +119,12 @@ class PageChangeTracker:
             if error.status in _GONE and before is not None:
                 return PageChange(url, "gone", time.time(), before.at)
             raise
-        _check_content(reading, target)
+        if not reading.document.text.strip():
+            # This may be a failure of the site.
+            message = f"The page at {host_of(target)} shows no text, so it is not compared."
+            raise errors.NoContentError(
+                message, target=target, next_step="Try again later. The stored versions are kept."
+            )
         new = PageVersion(
             reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
         )
@@ -158,21 +163,10 @@ class PageChangeTracker:
             raise _store_error() from None
 
 
-def _check_content(reading: Reading, target: str) -> None:
-    """Raise NoContentError for a page without text, which may be a failure of its site."""
-    if not reading.document.text.strip():
-        message = f"The page at {host_of(target)} shows no text, so it is not compared."
-        raise errors.NoContentError(message, target=target, next_step="Try again later. The stored versions are kept.")
-
-
 async def _is_missing_page(
     target: str, reading: Reading, latest: str, read: Callable[[str], Awaitable[Reading]]
 ) -> bool:
-    """Return True if nothing of the latest version is left, and the site answers a missing URL with this page.
-
-    Raises:
-        MaintenancePageError: The site answers every URL with this page.
-    """
+    """Return True if nothing of the latest version is left, and the site answers a missing URL with this page."""
     document = reading.document
     if latest == document.markdown or await asyncio.to_thread(shares_blocks, latest, document.markdown):
         return False

@@ -277,16 +277,14 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: f
     gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
     edits = {id(new_block): removed for removed, new_block in _pair_blocks(gone, come)}
     paired_old = set(map(id, edits.values()))
-    found = [_removal(block, instability) for block in gone if id(block) not in paired_old]
+    found: list[BlockChange | None] = [
+        None if instability and instability.covers(one) else BlockChange("removed", one.heading, old=one.text)
+        for one in gone
+        if id(one) not in paired_old
+    ]
     found += [_edit(edits.get(id(block)), block, instability, elapsed_s) for block in come]
     changes += [change for change in found if change is not None]
     return PageComparison(tuple(changes), noise + found.count(None))
-
-
-def _removal(block: Block, instability: _Instability | None) -> BlockChange | None:
-    """Return the change of a block that is missing, or None if it is noise."""
-    is_noise = instability is not None and instability.covers(block)
-    return None if is_noise else BlockChange("removed", block.heading, old=block.text)
 
 
 def _edit(old: Block | None, new: Block, instability: _Instability | None, elapsed_s: float) -> BlockChange | None:

@@ -40,7 +40,6 @@ _LANGUAGES = frozenset(
     "ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt "
     "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
 )
-_LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
 _LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
@@ -111,16 +110,11 @@ def find_language(url: str) -> str:
     parsed = ada_url.URL(url)
     values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
-        if code := parse_language(part):
+        code, mark, region = part.lower().replace("_", "-").partition("-")
+        is_region = region in ("hans", "hant") or (len(region) == 2 and region.isascii() and region.isalpha())
+        if code in _LANGUAGES and (is_region or not mark):
             return code
     return ""
-
-
-def parse_language(text: str) -> str:
-    """Return the code of a language tag such as `pt-BR`, or "" if the text is none."""
-    found = _LANGUAGE_TAG.fullmatch(text)
-    code = found.group(1).lower() if found else ""
-    return code if code in _LANGUAGES else ""
 
 
 def split_stems(text: str) -> Iterable[str]:

@@ -99,10 +99,7 @@ async def _probe(address: str) -> None:
 
 
 class _RayThread:
-    """Thread for calls that cannot be interrupted; the process can end without waiting for it.
-
-    It lives as long as the connection: the kernel ends a new cluster with the thread that started it.
-    """
+    """Daemon thread for calls that cannot be interrupted; a new cluster ends with the thread that started it."""
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[tuple[Callable[[], object], Future[None]] | None] = queue.SimpleQueue()

@@ -51,7 +51,10 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
     async with connect_cluster(address):
         processes, cpus = await asyncio.to_thread(_plan_processes)
         notify(f"{processes} processes of {cpus:g} CPUs on the cluster")
-        job.stats.minimum_s = await _make_minimum_s(job)
+        most_pages = max((host.pending for host in await job.query(JobDatabase.list_hosts)), default=0)
+        # The host with the most pages decides: its requests must be a gap apart.
+        ends_at = time.monotonic() + most_pages * job.spec.rate.gap_s
+        job.stats.minimum_s = lambda: max(0.0, ends_at - time.monotonic())
         planner = None if job.spec.crawl is None else await open_planner(job)
         run = ClusterRun(job, _make_process_settings(settings, job, cpus), stop, planner, processes, cpus)
         try:
@@ -176,16 +179,6 @@ class ClusterRun:
                 await asyncio.gather(*(process.close.remote() for process in processes), return_exceptions=True)
         for process in processes:
             ray.kill(process)
-
-
-async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
-    """Return a function that returns the minimum seconds until the job ends.
-
-    The host with the most pages decides: its requests must be a gap apart.
-    """
-    max_pending = max((host.pending for host in await job.query(JobDatabase.list_hosts)), default=0)
-    ends_at = time.monotonic() + max_pending * job.spec.rate.gap_s
-    return lambda: max(0.0, ends_at - time.monotonic())
 
 
 def _plan_processes() -> tuple[int, float]:
