@@ -20,9 +20,7 @@ LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
 MAX_LABEL = 45
 """Characters of a label."""
 _MAX_ELEMENTS = 30_000
-"""Elements of a page that are read."""
 _MAX_VALUE = 300
-"""Characters of a value."""
 _MAX_PRODUCT_VALUE = 60
 """Characters of a value of `LabeledValueFinder`."""
 _MAX_LINES = 4
@@ -76,7 +74,6 @@ class _Label:
 
 
 _Group: TypeAlias = tuple[_Label, list[tuple[str, Element]]]
-"""A label with the texts behind it in its line."""
 
 
 def read_pairs(

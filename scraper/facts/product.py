@@ -34,7 +34,6 @@ _ADDRESS = re.compile(
 _SHOP_ADDRESS = re.compile(
     r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
 )
-_SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
@@ -98,7 +97,7 @@ def _is_product(draft: ProductDraft) -> bool:
     kind = next((content for name, content in draft.tags if name == "og:type"), "")
     signs = sum(
         (
-            _SHOP_TYPE.search(kind) is not None,
+            "product" in kind.lower().replace(":", ".").split("."),
             _SHOP_ADDRESS.search(draft.url) is not None,
             "price" in draft.facts and draft.shown.sure,
             "availability" in draft.facts,

@@ -19,11 +19,9 @@ from scraper.text.sanitize import name_key
 _MAX_CHARACTERS = 3_000_000
 """Characters of all scripts. State trees of large shops have one or two million."""
 _MAX_OBJECTS = 60
-"""Objects that are read from one script."""
 _MAX_TRIES = 120
 """Places of one script that are parsed as an object."""
 
-_PRICE_WORD = re.compile(r"price|amount", re.IGNORECASE)
 _QUOTED = re.compile(
     r"(?:(?P<row>__next_f\.push\(\[\s*\d\s*,)|JSON\.parse\()\s*"
     r"(?:\"(?P<text>(?:[^\"\\]|\\.)*+)\"|'(?P<single>(?:[^'\\]|\\.)*+)')",
@@ -42,7 +40,8 @@ def read_scripts(scripts: Iterable[ScriptElement], *, with_price: bool = True) -
     for script in scripts:
         text = script.text
         is_row = "__next_f" in text
-        if "ld+json" in script.type or len(text) > left or not (is_row or not with_price or _PRICE_WORD.search(text)):
+        has_price = is_row or not with_price or any(word in text.lower() for word in ("price", "amount"))
+        if "ld+json" in script.type or len(text) > left or not has_price:
             continue
         left -= len(text)
         found += _json(text) if "json" in script.type else [] if is_row else _objects(text)

@@ -29,7 +29,7 @@ from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern
 
-_URL_PARTS = re.compile(r"[/?#&=.]")
+_URL_PARTS = str.maketrans("/?#&=.", " " * 6)
 _LABELED = LabeledValueFinder("shop", "sku brand gtin mpn")
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
@@ -102,7 +102,7 @@ def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str
 
 def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
     """Return how specifically the URL or number of an offer agrees with the URL of the page, from 0."""
-    page, parts = urlsplit(url), set(filter(None, _URL_PARTS.split(url)))
+    page, parts = urlsplit(url), set(url.translate(_URL_PARTS).split())
     stated = urlsplit(urljoin(url, graph.text(offer, "url") or "#"))
     query, selected = (frozenset(one.query.split("&")) - {""} for one in (stated, page))
     is_same = query <= selected if query else stated.path.rstrip("/") == page.path.rstrip("/")
@@ -174,7 +174,6 @@ _MOST_NAMES = 2
 """Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
 _MAX_CODE = 60
-"""Characters of a product number or an availability."""
 _USUAL_BEST = 5
 """Best rating of most shops; another one is reported."""
 

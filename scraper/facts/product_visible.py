@@ -293,7 +293,6 @@ _BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN, _STOCK_LABEL = (
 _ANY = WordPattern(
     r"{shop.out_of_stock|shop.sold_later}|\b{shop.in_stock}\b|{shop.in_stock_part}|{shop.stock}\b", re.MULTILINE
 )
-_DIGITS = re.compile(r"\d+")
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
 _BUTTON_TAGS = frozenset({"button", "a", "input"})
@@ -324,7 +323,8 @@ def read_stock(text: str) -> str | None:
     if _NEVER_OUT.search(text):
         return IN_STOCK
     is_in = _IN.search(text) or _STOCK_LABEL.search(text)
-    if _OUT.search(text) or (is_in and {int(number) for number in _DIGITS.findall(text)} == {0}):
+    digits = set(filter(str.isdecimal, text))
+    if _OUT.search(text) or (is_in and digits == {"0"}):
         return OUT_OF_STOCK
     return IN_STOCK if is_in else None
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from lxml import etree
 
 from scraper.facts.label_value_pairs import LabeledValueFinder
+from scraper.facts.metadata.author_date_labels import strip_digits
 from scraper.facts.schema_graph import clean_text
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, attribute_selector, depth_of, element_selector, text_of, text_selector
@@ -61,14 +62,13 @@ _NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
 _ELEMENTS_WITH_NAME = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
 _NAME_VALUES = text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
 _ELEMENTS_WITH_CLASS = attribute_selector("class")
-_DIGITS = re.compile(r"\d+")
 _PROPERTIES = attribute_selector("itemprop")
 
 _SERVINGS = WordPattern(
     r"(?<![\d.,/])\d{1,3}(?:\s?[-–]\s?\d{1,3})?\s*(?:\([^\W\d]+\)\s*)?{recipe.servings}(?![^\W\d_])"
 )
 """A number of servings without a label, such as "Pour 4 personnes" or "4 (small) servings"."""
-_YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
+_YIELD_NAMES = ("serving", "yield", "portion")
 _HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
 OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
@@ -140,7 +140,7 @@ def _find_lists(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]
 def find_yields(body: Element) -> str | None:
     """Return the number of servings as text, or None."""
     for element in _ELEMENTS_WITH_CLASS(body):
-        if _YIELD_NAMES.search(element.get("class") or ""):
+        if any(name in (element.get("class") or "").lower() for name in _YIELD_NAMES):
             text = clean_text(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
@@ -333,7 +333,7 @@ def _row_texts(around: Element) -> list[str]:
     top = depth_of(around)
     shapes: dict[tuple[str, str, int], list[Element]] = {}
     for element in islice(around.iterdescendants("*"), _MAX_ROW_ELEMENTS):
-        name = _DIGITS.sub("", element.get("class") or "")
+        name = strip_digits(element.get("class") or "")
         shapes.setdefault((str(element.tag), name, depth_of(element) - top), []).append(element)
     repeated = sorted((rows for rows in shapes.values() if len(rows) > 1), key=len, reverse=True)
     for rows in repeated:  # sorting is stable: the outer ones come first

@@ -10,7 +10,6 @@ from typing import Any
 from scraper.facts.syntaxes.jsonld import JsonLdItem, type_names
 
 _MAX_ITEMS = 5_000
-"""Objects of one syntax that are read."""
 OTHER_ITEM_PROPERTIES = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
     "itemReviewed itemListElement hasPart".split()
@@ -25,7 +24,6 @@ _WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
 _RATING = re.compile(r"\d{1,4}(?:[.,]\d{1,10})?", re.ASCII)
 _NOTHING = frozenset({"undefined", "null", "nan", "n/a", "[object object]"})
 """Texts that scripts write for a missing value."""
-_BEFORE_LAST_WORD = re.compile(r"^.*[/#:](?=[^/#:]*$)", re.DOTALL)
 
 
 class SchemaGraph:
@@ -106,7 +104,7 @@ def property_value(item: JsonLdItem, name: str) -> Any:
 
 def local_name(name: str) -> str:
     """Return the local name: `InStock` of `schema:InStock` or `https://schema.org/InStock`."""
-    return _BEFORE_LAST_WORD.sub("", name).strip()
+    return name[max(map(name.rfind, "/#:")) + 1 :].strip()
 
 
 def has_type(item: JsonLdItem, kinds: frozenset[str]) -> bool:

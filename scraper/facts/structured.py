@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MAX_RESPONSES = 20
-"""Fetched JSON responses of one page."""
 _MAX_RESPONSE_CHARACTERS = 200_000
 """Characters of one response; only the size of a longer one is reported."""
 
@@ -193,9 +192,7 @@ def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem
 _MAX_CHARACTERS = 400_000
 """Characters of one syntax: some hundred thousand tokens, more than any answer contains."""
 _MAX_TEXT = 50_000
-"""Characters of one text."""
 _MAX_DEPTH = 30
-"""Levels of objects and lists."""
 _VALUE_COST = 4
 """Characters counted for each value, so that ten million empty lists also reach the limit."""
 
@@ -261,7 +258,6 @@ class JsonBounder:
 
 
 _MIN_CONFIDENCE = 0.6
-"""Minimum confidence of a fact in the header of a page."""
 
 _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
 _JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")

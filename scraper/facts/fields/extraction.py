@@ -190,7 +190,6 @@ _LINKS = element_selector(".//a[@href]")
 _NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
 _PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
-"""Lists of a page that may contain an example."""
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
 """Share of correct titles by example and by name on annotated lists; a guess for labels and other names."""
 _AMBIGUOUS_LIST = (

@@ -18,7 +18,6 @@ from scraper.html.dom.tags import HEADINGS
 from scraper.text.sanitize import name_key
 
 _VERSION = 2
-"""Version of the JSON format of recipes."""
 _ADDED_IN_VERSION_2: Mapping[str, Any] = {"context": [], "in_title": False}
 """Features that the places of version 1 do not have."""
 MAX_CHARACTERS = 60_000

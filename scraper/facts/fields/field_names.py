@@ -127,7 +127,6 @@ def _is_same(own: str, other: str) -> bool:
     )
 
 
-_AMOUNT = re.compile(r"[\d.,\s']+")
 _DATE = re.compile(
     r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b|"
     r"\b[^\W\d_]{3,9}\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|"
@@ -143,7 +142,6 @@ _ISBN = re.compile(r"(?:97[89][\s-]?)?(?:\d[\s-]?){9}[\dXx]")
 _ISBN_13 = re.compile(r"97[89][\s-]?(?:\d[\s-]?){9}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _SITE = re.compile(r"(?:https?://|www\.)[^\s<>]+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|de|uk|fr|info)\b\S*")
-_NUMBER = re.compile(r"\d[\d.,]*")
 
 _PATTERNS: Mapping[str, tuple[re.Pattern[str] | WordPattern, float]] = MappingProxyType(
     {
@@ -165,7 +163,7 @@ def rate_format(kind: str, text: str) -> float:
     Return 0 for an unknown format.
     """
     if kind == "number":
-        return 0.6 if _NUMBER.search(text) and len(text) < 40 else -0.8
+        return 0.6 if any(map(str.isdecimal, text)) and len(text) < 40 else -0.8
     if kind == "title":
         return 0.1 if 2 < len(text) < 200 and not MONEY.fullmatch(text) else -0.5
     if kind not in _PATTERNS:
@@ -173,7 +171,7 @@ def rate_format(kind: str, text: str) -> float:
     pattern, share = _PATTERNS[kind]
     match = pattern.search(text[:400])
     if match is None:
-        return 0.1 if kind == "money" and _AMOUNT.fullmatch(text) else -1.0
+        return 0.1 if kind == "money" and not text.strip("0123456789.,' ") else -1.0
     return 1.0 if len(match[0]) >= share * len(text) else 0.4
 
 

@@ -34,7 +34,6 @@ _WEIGHTS: Mapping[str, float] = {
     "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
     "path": 1.0, "content_path": 1.0, "mask": 1.0,
 }  # fmt: skip
-"""Weights of the features."""
 _MIN_AGREEMENT = 0.2
 """Share of its weight that a feature keeps if the places of several examples differ in it."""
 _BOXES = frozenset("html body main article section div span tbody".split())
@@ -204,7 +203,6 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], float]] = {
     "position": lambda known, seen: 1.0 - min(1.0, 4 * abs(known - seen)),
     "context": lambda known, seen: len(known & seen) / max(1, len(known)),
 }  # fmt: skip
-"""Similarity of the values of each feature in two places."""
 _BY_VALUE = ("tail", "tag", "names", "outer", "attributes", "label", "before", "after", "heading")
 """Features with few different values on a page, each of which is compared once."""
 

@@ -27,7 +27,6 @@ _USUAL_NAMES = {
     "image": ("image", "picture", "photo", "thumbnail"),
     "text": ("text", "description", "summary", "snippet"),
 }
-"""Names of fields that have the values of a usual column."""
 _ADDRESS_NAMES = (*_USUAL_NAMES["url"], *_USUAL_NAMES["image"])
 """Names of fields that are not read from the data of a page, whose addresses may be relative."""
 _MIN_USUAL_MATCH = 0.9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,8 +17,8 @@ MAX_VALUE = 2_000
 
 _SKIPPED = UNREADABLE | {"select", "option", "textarea", "noscript"}
 _WITHOUT_VALUE = frozenset({"br", "img", "wbr"})
-_GLUED_AFTER = re.compile(r"[(\[{$€£¥₹#@/‘“-]\Z")
-_GLUED_BEFORE = re.compile(r"[.,;:!?)\]}%’”/-]")
+_GLUED_AFTER = frozenset("([{$€£¥₹#@/‘“-")
+_GLUED_BEFORE = frozenset(".,;:!?)]}%’”/-")
 _ZERO_WIDTH = str.maketrans("", "", "\u200b\u200c\u200d\u2060\ufeff\u00ad")
 
 
@@ -176,6 +175,6 @@ def _join(pieces: list[str]) -> str:
         return pieces[0] if pieces else ""
     joined = [pieces[0]]
     for before, piece in itertools.pairwise(pieces):
-        is_glued = _GLUED_BEFORE.match(piece) or _GLUED_AFTER.search(before)
+        is_glued = piece[0] in _GLUED_BEFORE or before[-1] in _GLUED_AFTER
         joined.append(piece if is_glued else f" {piece}")
     return "".join(joined)

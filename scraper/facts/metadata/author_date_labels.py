@@ -35,7 +35,6 @@ _MAX_CLASSES = 120
 _MAX_URL = 200
 """Characters at the end of a URL that are searched for the profile of a user."""
 _MAX_PARTS = 12
-"""Elements in an element with a name."""
 _MIN_AUTHORS = 2
 _OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPosting"})
 """Types of posts that may have no reply, so that the page has one author."""
@@ -76,7 +75,7 @@ _QUOTE_CLASS = re.compile(
 _QUOTE_TAGS = frozenset({"div", "aside", "table", "fieldset", "section"})
 _AUTHOR_ROLES = frozenset({"author", "creator"})
 _STATING_TAGS = frozenset({"article", "div", "li"})
-_STRONG_NAMES = re.compile("post(?:body|msg|left|text)|blockpost")
+_STRONG_NAMES = ("postbody", "postmsg", "postleft", "posttext", "blockpost")
 """Classes of boards that write the name of an author in bold, without a class, in lower case."""
 _ROLES = etree.XPath("descendant-or-self::*/@itemprop")
 _DECLARED = etree.XPath(
@@ -127,10 +126,10 @@ def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
     The author of a declared question or opening post may be the only one. `classes` are the values of `class` in the
     page, one per line.
     """
-    elements = _Elements(body)
+    elements, lowered = _Elements(body), classes.lower()
     outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}
-    for element, kind in elements.find_authors(with_strong=_STRONG_NAMES.search(classes.lower()) is not None):
+    for element, kind in elements.find_authors(with_strong=any(name in lowered for name in _STRONG_NAMES)):
         author = _read_author(element, kind)
         if author is not None and not _is_outside(element, outside):
             authors[element] = author
@@ -272,9 +271,7 @@ def _first_class(element: Element) -> str:
 
 
 _MAX_NAME = 60
-"""Characters of a name."""
 _MAX_LINE = 240
-"""Characters of a text that is searched for a name."""
 _MAX_AROUND_NAME = 720
 """Characters of an element that may contain a name."""
 _MAX_USER_WORDS, _MAX_PERSON_WORDS = 8, 6
@@ -282,7 +279,6 @@ _MAX_NAMED_PARTS, _MAX_PEOPLE = 20, 3
 """Links in an element that may be names, and people in one element; more are a list of something else."""
 _MAX_BEGINNING = 60
 """Characters with the words before a signed name."""
-_AVATAR = re.compile("avatar|status", re.IGNORECASE)
 _BEFORE_NAME = WordPattern(
     r"^(?:(?:{byline.signed|byline.replied}?\s*{byline.by}|{byline.author})\s*[:：]?\s+|"
     r"(?:{byline.author}|{byline.sender})\s?[:：/]\s*|@)"
@@ -364,15 +360,20 @@ def _without_avatar(element: Element) -> str:
     copied = copy.deepcopy(element)
     copied.tail = None
     for part in list(copied.iter("span", "div", "i")):
-        if part is not copied and _AVATAR.search(part.get("class") or ""):
+        if part is not copied and _is_avatar(part):
             remove(part)
-    return "" if _AVATAR.search(element.get("class") or "") else text_of(copied)
+    return "" if _is_avatar(element) else text_of(copied)
+
+
+def _is_avatar(element: Element) -> bool:
+    name = (element.get("class") or "").lower()
+    return "avatar" in name or "status" in name
 
 
 def _shows_avatar(element: Element) -> bool:
     """Return True for a link with a picture or initial in place of the name."""
     parts = element.iter("span", "div", "i", "a")
-    return len(text_of(element).strip()) < 24 and any(_AVATAR.search(part.get("class") or "") for part in parts)
+    return len(text_of(element).strip()) < 24 and any(_is_avatar(part) for part in parts)
 
 
 def may_sign_post(text: str) -> bool:

@@ -17,7 +17,7 @@ from scraper.text.likeness import containment, split_runs
 from scraper.text.sanitize import name_key
 from scraper.text.terms import split_words
 
-_ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
+_ARTICLES = ("Article", "Posting", "Report", "Review")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
 """Minimum characters of an article, and the characters that are read of it."""
 _MIN_RATIO = 2.0
@@ -31,7 +31,6 @@ _RUN = 3
 _MAX_TITLE = 40
 """Characters of a title that are compared, because the site's name may follow."""
 _TAG = re.compile(r"<(?:p|br|div|h[1-6]|li|a|strong|em|b|i|span)\b", re.IGNORECASE)
-_LINES = re.compile(r"(?:\s*\n\s*)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,9 @@ def find_jsonld_article(items: Iterable[JsonLdItem]) -> JsonLdArticle | None:
         body = item.get("articleBody")
         if isinstance(body, list):
             body = "\n".join(part for part in body if isinstance(part, str))
-        if (
-            isinstance(body, str)
-            and len(body) > max(len(best), _MIN_CHARACTERS - 1)
-            and any(map(_ARTICLE.search, type_names(item)))
-        ):
+        if not isinstance(body, str) or len(body) <= max(len(best), _MIN_CHARACTERS - 1):
+            continue
+        if any(name.endswith(_ARTICLES) for name in type_names(item)):
             headline = str(item.get("headline") or item.get("name") or "")
             best, is_free = body, str(item.get("isAccessibleForFree", True)).lower() not in ("false", "0", "no")
     return JsonLdArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
@@ -72,7 +69,7 @@ def _paragraphs(body: str) -> tuple[str, ...]:
     root = parsing.parse_html(f"<body>{text}</body>").root if _TAG.search(text) else None
     if root is not None:
         return tuple(segment_body(root).texts)
-    return tuple(line.strip() for line in _LINES.split(text) if line.strip())
+    return tuple(line.strip() for line in text.split("\n") if line.strip())
 
 
 def exceeds(article: JsonLdArticle, text: str, title: str | None) -> bool:

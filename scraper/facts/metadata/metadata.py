@@ -32,14 +32,12 @@ from scraper.urls import host_key, join_url, result_key
 from scraper.words.matcher import Words
 
 _MAX_NAME = 120
-"""Characters of the name of an author or site."""
 
 _MAX_TIMES = 20
 _SCHOLARLY_METAS = frozenset({"citation_author", "dc.creator"})
 _REVERSED_NAME = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
-"""A reversed name: `Lovelace, Ada`."""
 _MAX_AUTHORS = 5
-_PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
+_PUBLISHED_TIME = ("publish", "posted", "entry-date", "dateline", "byline")
 
 _DATE_METAS = (
     "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.created "
@@ -57,7 +55,7 @@ _NAME_SEPARATOR = re.compile(r"[,;&/]| - ")
 _URL_PROPERTIES = ("url", "mainEntityOfPage", "@id")
 _MEDIA = re.compile(r"(?:Image|Video|Audio|Media|3DModel)(?:Object)?\b|Clip\b|Photograph\b")
 _OWN_PROPERTIES = frozenset({"author", *_DATE_PROPERTIES})
-_ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
+_ORGANIZATIONS = ("Organization", "Corporation", "LocalBusiness", "Brand")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
@@ -187,14 +185,14 @@ def _read_item_authors(
             by_id.get(str(one.get("@id")), one) if refers else one
             for one, refers in zip(listed, is_reference, strict=True)
         ]
-        own = [
-            one
-            for one in listed
-            if not isinstance(one, dict) or not any(map(_ORGANIZATION.search, jsonld.type_names(one)))
-        ]
+        own = [one for one in listed if not (isinstance(one, dict) and _is_organization(one))]
         people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
         organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))
     return people, organizations
+
+
+def _is_organization(item: jsonld.JsonLdItem) -> bool:
+    return any(name in kind for kind in jsonld.type_names(item) for name in _ORGANIZATIONS)
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
@@ -235,8 +233,9 @@ def _find_time_element(body: Element) -> datetime | None:
     dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
     for time in islice(dated, _MAX_TIMES):
         around = time.getparent()
-        marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
-        marked = time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks)
+        marks = (time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None)
+        names = " ".join(filter(None, marks)).lower()
+        marked = time.get("pubdate") is not None or any(name in names for name in _PUBLISHED_TIME)
         if marked and not page_tree.is_beside_content(time) and not page_tree.is_third_party(time):
             moment = date_parsing.parse_date(time.get("datetime") or "")
             if moment:

@@ -37,11 +37,8 @@ _MAX_SITE_WORDS = 4
 _SEPARATOR = re.compile(r"\s+[|\-–—»·:]\s+|\s*｜\s*")
 _BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
 _BEFORE_SITE = re.compile(r"\s*[|\-–—»·_:]\s*\Z")
-_ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
+_ANCHORS = frozenset("¶§#🔗") | frozenset(map(chr, range(0xE000, 0xF900)))
 """Text of a heading's link to itself at either end, including icons."""
-
-_ANCHOR_AT_END = re.compile(r"\s*[¶🔗]\Z")
-"""Signs at the end of a heading that are never part of the title, linked or not."""
 
 _BEFORE_TOPIC = WordPattern(r"\A.{1,80}?\s[•|-]\s{posts.view_topic}\s-\s")
 """Text that old forums write before the title of a thread: their name and the function of the page."""
@@ -155,9 +152,9 @@ def _read_heading(heading: Element) -> str:
         shown = shown.removeprefix(kicker).lstrip(" :") or shown
     for link in islice(heading.iter("a"), _MAX_LINKS):
         sign = text_of(link).strip() if len(link) < _MAX_LINKS else ""
-        if _ANCHOR.fullmatch(sign):
+        if sign in _ANCHORS:
             shown = shown.removesuffix(sign).rstrip() if shown.endswith(sign) else shown.removeprefix(sign)
-    return _ANCHOR_AT_END.sub("", shown.strip())
+    return shown.strip().rstrip("¶🔗").rstrip()
 
 
 def _join_heading_lines(heading: Element) -> str:

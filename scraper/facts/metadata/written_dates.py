@@ -95,9 +95,7 @@ _CHANGED = WordPattern(r"\b{date_labels.changed}\b|datemodified")
 _PUBLISHED = WordPattern(r"{date_labels.published}")
 _LABEL_TAGS = frozenset("dt span b strong em label i th".split())
 _MAX_LABEL = 40
-"""Characters of a label beside a date."""
 _MAX_PARTS = 12
-"""Elements in an element with a date."""
 
 
 class DateKind(enum.Enum):

@@ -15,7 +15,6 @@ from scraper.text.javascript_objects import iterate_javascript_objects
 JsonLdItem: TypeAlias = dict[str, Any]
 
 _MAX_BLOCKS = 500
-"""Blocks of one page that are read."""
 _MAX_CHARACTERS = 1_000_000
 """Characters of one block; the largest on real pages have some 300,000."""
 
