@@ -72,11 +72,7 @@ def read_script_data(draft: ProductDraft) -> ProductDraft:
     """Read the objects in scripts, and the JSON that the page fetched."""
     for source, values in draft.states.items():
         product_js_state.add_state_facts(draft, values, source)
-    return draft
-
-
-def note_markup(draft: ProductDraft) -> ProductDraft:
-    """Note that the facts so far, none of which is from visible text, make the page a product page."""
+    # None of the facts so far is from visible text.
     draft.has_markup = any(name in draft.facts for name in ("price", "availability", "sku"))
     return draft
 
@@ -201,7 +197,6 @@ OFFER_STAGES: tuple[Stage[ProductDraft], ...] = (
     Stage(read_items, 0.40, "products.price"),
     Stage(read_tags, 0.05, "products.price"),
     Stage(read_script_data, 0.15, "products.price"),
-    Stage(note_markup, 0.0, "products.price"),
     Stage(read_visible_price, 8.9, "products.price"),
     Stage(read_visible_availability, 0.0, "products.availability"),
 )

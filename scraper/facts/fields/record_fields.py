@@ -13,7 +13,7 @@ from scraper.facts.fields.named_values import MIN_LABEL_MATCH, NameMatch
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import COLUMNS, read_rows
 from scraper.facts.fields.record_lists import RecordList, stable_classes
-from scraper.facts.fields.structured_values import NamedItems, RecordItems
+from scraper.facts.fields.structured_values import NamedItems, find_record_items, find_structured_value
 from scraper.facts.fields.text_leaves import TextLeaf
 from scraper.facts.label_value_pairs import LABEL_TAGS
 from scraper.html.dom.xpath import Element, classes_of
@@ -86,7 +86,7 @@ class RecordFields:
         rows = read_rows(self._page, found)
         self._usual: dict[str, Values] = {name: [row.get(name) for row in rows] for name in COLUMNS}
         self._usual_keys = {name: [name_key(value or "") for value in values] for name, values in self._usual.items()}
-        self._items = RecordItems(named, self._usual["title"])
+        self._syntax, self._items = find_record_items(named, self._usual["title"])
         self._paths: list[dict[tuple[str, ...], TextLeaf]] = []
 
     def _owner(self, element: Element) -> int | None:
@@ -156,8 +156,9 @@ class RecordFields:
         for name, (field, matches) in named.items():
             found = self._named_places(matches)
             is_address = max(map(field.match, _ADDRESS_NAMES)) >= _MIN_USUAL_MATCH
-            if self._items.syntax and not is_address:
-                stated = ColumnValues(self._items.read(field), self._items.syntax, _STATED_MATCH)
+            if self._syntax and not is_address:
+                values = [find_structured_value(field, [(self._syntax, one)] if one else []) for one in self._items]
+                stated = ColumnValues([one[0] if one else None for one in values], self._syntax, _STATED_MATCH)
                 found += [stated] if stated.filled >= MIN_FILLED else []
             for usual, names in _USUAL_NAMES.items():
                 match = max(map(field.match, names))

@@ -43,7 +43,9 @@ def read_items(
     known = [title for title in map(name_key, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
     for syntax in SYNTAXES:
-        for item in _walk(getattr(data, syntax), 0):
+        items: Sequence[dict[str, Any]] = getattr(data, syntax)
+        graphs = (graph for item in items if isinstance(graph := item.get("@graph"), list))
+        for item in (*items, *(part for graph in graphs for part in graph if isinstance(part, dict))):
             own = own_name(item)
             if len(own) >= _MIN_NAME and any(own in title or title in own for title in known):
                 found.append((syntax, item))
@@ -105,15 +107,6 @@ def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str,
     return None if best is None else (best[1], best[2])
 
 
-def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    if isinstance(value, list | tuple) and depth < _MAX_DEPTH:
-        for part in value:
-            yield from _walk(part, depth + 1)
-    elif isinstance(value, dict):
-        yield value
-        yield from _walk(value.get("@graph", ()), depth + 1)
-
-
 def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in item.items():
         if name.startswith("@"):
@@ -173,25 +166,14 @@ def read_named_items(data: StructuredData, scripts: Iterable[ScriptElement] = ()
     return found
 
 
-class RecordItems:
-    """Items of the records of one list."""
-
-    def __init__(self, named: NamedItems, titles: Sequence[str | None]) -> None:
-        """Find the items of the first syntax that has one for at least `_MIN_STATED` of the titles."""
-        keys = [name_key(title or "") for title in titles]
-        self.syntax = ""
-        """Source of the items; empty if there are none."""
-        self._items: list[dict[str, Any] | None] = []
-        for syntax, by_name in named.items():
-            items = [_choose(by_name.get(key, ())) if key and keys.count(key) == 1 else None for key in keys]
-            if sum(map(bool, items)) >= max(MIN_RECORDS, _MIN_STATED * len(keys)):
-                self.syntax, self._items = syntax, items
-                break
-
-    def read(self, field: FieldName) -> list[str | None]:
-        """Return the value of a field in the item of each record."""
-        found = (find_structured_value(field, [(self.syntax, one)] if one else []) for one in self._items)
-        return [one[0] if one else None for one in found]
+def find_record_items(named: NamedItems, titles: Sequence[str | None]) -> tuple[str, Sequence[dict[str, Any] | None]]:
+    """Return the first syntax that has an item for at least `_MIN_STATED` of the titles, and the items; "" if none."""
+    keys = [name_key(title or "") for title in titles]
+    for syntax, by_name in named.items():
+        items = [_choose(by_name.get(key, ())) if key and keys.count(key) == 1 else None for key in keys]
+        if sum(map(bool, items)) >= max(MIN_RECORDS, _MIN_STATED * len(keys)):
+            return syntax, items
+    return "", []
 
 
 def _choose(items: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from scraper.facts.metadata.author_date_labels import (
 )  # fmt: skip
 from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
 from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
+from scraper.facts.schema_graph import SchemaGraph
 from scraper.facts.syntaxes import jsonld
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page import page_tree
@@ -172,19 +173,14 @@ def _read_item_authors(
 
     `referenced` are the items that the authors may refer to by their `@id`.
     """
-    by_id = {str(item["@id"]): item for item in referenced if "@id" in item and jsonld.read_names(item)}
+    graph = SchemaGraph(referenced)
     people: list[str] = []
     organizations: list[str] = []
     for item in items:
         authors = item.get("author")
         if not authors:
             continue
-        listed = authors if isinstance(authors, list) else [authors]
-        is_reference = [isinstance(one, dict) and not jsonld.read_names(one) for one in listed]
-        listed = [
-            by_id.get(str(one.get("@id")), one) if refers else one
-            for one, refers in zip(listed, is_reference, strict=True)
-        ]
+        listed = [graph.resolve(one) for one in (authors if isinstance(authors, list) else [authors])]
         own = [one for one in listed if not (isinstance(one, dict) and _is_organization(one))]
         people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
         organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))

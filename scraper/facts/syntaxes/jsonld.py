@@ -56,22 +56,13 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
 def read_items(
     blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[JsonLdItem]:
-    """Return all objects in the blocks with a type, outer ones first.
+    """Return all objects in the blocks with a type, breadth first, so that those of the page precede mentioned ones.
 
-    Values of the properties `without` are skipped, and so are lists of several values of the properties `single`.
-    """
-    return flatten(read(blocks).values, without=without, single=single)
-
-
-def flatten(
-    values: Iterable[JsonLdItem], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
-) -> list[JsonLdItem]:
-    """Return every object with a type, breadth first, so that objects of the page precede those that it mentions.
-
-    The arguments are those of `read_items`. At most about `_MAX_ITEMS` values are examined.
+    Values of the properties `without` are skipped, and so are lists of several values of the properties `single`. At
+    most about `_MAX_ITEMS` values are examined.
     """
     found: list[JsonLdItem] = []
-    waiting: list[Any] = list(values)
+    waiting: list[Any] = list(read(blocks).values)
     for part in waiting:
         if len(waiting) > _MAX_ITEMS:
             break
