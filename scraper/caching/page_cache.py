@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from cachetools import TTLCache
 
 from browsers.model import Snapshot
-from scraper.caching.single_flight import DistributedSingleFlight, SingleFlight
+from scraper.caching.single_flight import SingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import CachedPageSummary, CachePolicy, PageHits, Reading, Reuse
 from scraper.settings import Settings
@@ -180,12 +180,15 @@ class ReadThrough(Generic[T]):
         mark_cached: Callable[[T], T],
         *,
         memory: MemoryCache[T] | None = None,
-        distributed: DistributedSingleFlight[T] | None = None,
+        join_others: Callable[[Hashable, Callable[[], Awaitable[T]], bool], Awaitable[T]] | None = None,
     ) -> None:
-        """Create the service; `mark_cached` returns a copy of a result that is marked as cached."""
+        """Create the service; `mark_cached` returns a copy of a result that is marked as cached.
+
+        `join_others` shares loads with other servers, as `DistributedSingleFlight.join` does.
+        """
         self._mark_cached = mark_cached
         self._memory = memory
-        self._distributed = distributed
+        self._join_others = join_others
         self._flights: SingleFlight[Hashable, T] = SingleFlight()
 
     @property
@@ -227,8 +230,8 @@ class ReadThrough(Generic[T]):
         report = progress or ignore_progress
         report(0, 1, f"reading {load.label}")
         run: Callable[[], Awaitable[T]] = functools.partial(load.run, stored.stale)
-        if self._distributed is not None and not load.is_private and policy.reuse is not Reuse.NONE:
-            run = functools.partial(self._distributed.join, load.key, run, is_refresh=policy.is_refresh)
+        if self._join_others is not None and not load.is_private and policy.reuse is not Reuse.NONE:
+            run = functools.partial(self._join_others, load.key, run, policy.is_refresh)
         async with asyncio.timeout(None if deadline is None else deadline.left_s()):
             result = await self._flights.join(load.key, run)
         report(1, 1, f"read {load.label}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import hashlib
 import json
 import logging
@@ -24,6 +23,7 @@ log = logging.getLogger(__name__)
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+R = TypeVar("R", Reading, StructuredData)
 
 CANCEL_LIMIT_S = 3.0
 
@@ -109,36 +109,16 @@ def mark_reading_cached(reading: Reading) -> Reading:
     return replace(reading, cached=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Codec(Generic[T]):
-    """Serialization of results between servers."""
-
-    dump: Callable[[T], bytes]
-    load: Callable[[bytes], T]
-    """Parse a result. Raise ValueError for the format of another version."""
-    mark_cached: Callable[[T], T]
-    """Return a copy marked as cached, or the result itself if it has no such mark.
-
-    It is called for a result that was complete before it was requested.
-    """
-
-
-READING_CODEC: Codec[Reading] = Codec(serialize_result, functools.partial(load, Reading), mark_reading_cached)
-STRUCTURED_DATA_CODEC: Codec[StructuredData] = Codec(
-    serialize_result, functools.partial(load, StructuredData), lambda data: data
-)
-
-
-class DistributedSingleFlight(Generic[T]):
+class DistributedSingleFlight(Generic[R]):
     """Share work in flight between callers on all servers."""
 
-    def __init__(self, codec: Codec[T], claims: WorkClaims | None = None, settings: Settings | None = None) -> None:
-        """Create the service; `claims` is None if there are no other servers."""
-        self._codec = codec
+    def __init__(self, kind: type[R], claims: WorkClaims | None = None, settings: Settings | None = None) -> None:
+        """Create the service for results of a kind; `claims` is None if there are no other servers."""
+        self._kind: type[R] = kind
         self._claims = claims
         self._settings_key = _settings_key(settings or Settings())
 
-    async def join(self, key: Hashable, work: Callable[[], Awaitable[T]], *, is_refresh: bool) -> T:
+    async def join(self, key: Hashable, work: Callable[[], Awaitable[R]], is_refresh: bool) -> R:
         """Return the result of work in flight or just finished on another server, else of `work`.
 
         Servers compare the `repr` of the key. Callers wait until canceled. With `is_refresh`, a result from before this
@@ -165,12 +145,13 @@ class DistributedSingleFlight(Generic[T]):
                     is_refresh = True
                     continue
                 if result is not None:
-                    return result if has_waited else self._codec.mark_cached(result)
+                    marks: dict[str, Any] = {"cached": True} if self._kind is Reading and not has_waited else {}
+                    return replace(result, **marks)
             has_waited = True
             await asyncio.sleep(poll_s * random.uniform(0.7, 1.3))
             poll_s = min(2 * poll_s, _LAST_POLL_S)
 
-    async def _run(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[T]]) -> T:
+    async def _run(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[R]]) -> R:
         try:
             result = await work()
         except errors.ScraperError as error:
@@ -178,18 +159,18 @@ class DistributedSingleFlight(Generic[T]):
                 claims.complete(claim, _dump_error(error))
             raise
         else:
-            claims.complete(claim, _RESULT + self._codec.dump(result))
+            claims.complete(claim, _RESULT + serialize_result(result))
             return result
         finally:
             # Without effect if the work was completed.
             claims.give_up(claim)
 
-    def _load_result(self, value: bytes) -> T | None:
+    def _load_result(self, value: bytes) -> R | None:
         """Return the result of another server or raise its error; return None if another version wrote it."""
         kind, text = value[:1], value[1:]
         try:
             if kind == _RESULT:
-                return self._codec.load(text)
+                return load(self._kind, text)
             error = _load_error(json.loads(text))
         except (ValueError, KeyError, TypeError) as fault:
             log.warning("a result of another server cannot be read: %s", fault)
@@ -206,16 +187,8 @@ def _settings_key(settings: Settings) -> str:
 
 
 def _dump_error(error: errors.ScraperError) -> bytes:
-    row = {
-        "kind": _ERROR_NAMES[type(error)],
-        "message": str(error),
-        "target": error.target,
-        "next_step": error.next_step,
-        "status": getattr(error, "status", None),
-        "reason": getattr(error, "reason", None),
-        "retryable": error.retryable,
-    }
-    return _ERROR + json.dumps(row).encode()
+    row = {name: getattr(error, name, None) for name in ("target", "next_step", "status", "reason", "retryable")}
+    return _ERROR + json.dumps({"kind": _ERROR_NAMES[type(error)], "message": str(error), **row}).encode()
 
 
 def _load_error(row: dict[str, object]) -> errors.ScraperError:

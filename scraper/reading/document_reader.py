@@ -23,7 +23,7 @@ from scraper.caching.page_cache import (
     build_conditions,
     revalidate,
 )
-from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
+from scraper.caching.single_flight import DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.media import Video, find_watch_url, read_watch_page
@@ -88,7 +88,7 @@ class DocumentReader:
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,
             memory=self._memory,
-            distributed=DistributedSingleFlight(READING_CODEC, shared.claims if shared else None, settings),
+            join_others=DistributedSingleFlight(Reading, shared.claims if shared else None, settings).join,
         )
 
     async def close(self) -> None:

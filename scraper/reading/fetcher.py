@@ -20,7 +20,7 @@ from scraper.caching.page_cache import (
     build_conditions,
     revalidate,
 )
-from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
+from scraper.caching.single_flight import DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.sniff import is_document
@@ -77,7 +77,7 @@ class Fetcher:
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,
             memory=MemoryCache(markdown_size),
-            distributed=DistributedSingleFlight(READING_CODEC, shared.claims, settings),
+            join_others=DistributedSingleFlight(Reading, shared.claims, settings).join,
         )
         # A batch waits for its own pages; it must not fail because they fill the queue.
         self._batch_concurrency = min(_BATCH_CONCURRENCY, settings.peek_slots)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.caching.page_cache import LoadRequest, ReadThrough
-from scraper.caching.single_flight import STRUCTURED_DATA_CODEC, DistributedSingleFlight
+from scraper.caching.single_flight import DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.extract import worker_jobs
@@ -47,8 +47,8 @@ class StructuredReader:
         self._visitor = visitor
         self._workers = workers
         self._service: ReadThrough[StructuredData] = ReadThrough(
-            STRUCTURED_DATA_CODEC.mark_cached,
-            distributed=DistributedSingleFlight(STRUCTURED_DATA_CODEC, shared.claims if shared else None, settings),
+            lambda data: data,
+            join_others=DistributedSingleFlight(StructuredData, shared.claims if shared else None, settings).join,
         )
 
     async def close(self) -> None:

@@ -18,11 +18,11 @@ import pytest
 from redis.asyncio import Redis
 
 from scraper import errors
-from scraper.caching.single_flight import READING_CODEC, STRUCTURED_DATA_CODEC, DistributedSingleFlight
+from scraper.caching.single_flight import DistributedSingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination import valkey_client
 from scraper.coordination.state import RateLimit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
-from scraper.model import Link
+from scraper.model import Link, Reading, StructuredData
 from scraper.reading.robots import RobotsFiles
 from tests.scraper.coordination.conftest import Join
 from tests.scraper.coordination.redis_server import RedisServer
@@ -96,15 +96,15 @@ async def test_work_of_an_earlier_version_is_shared(redis: RedisServer, join: Jo
     async def work() -> Any:
         raise AssertionError("the result of the other server is not used")
 
-    reading = await DistributedSingleFlight(READING_CODEC, await claims_of("reading")).join("x", work, is_refresh=False)
+    reading = await DistributedSingleFlight(Reading, await claims_of("reading")).join("x", work, is_refresh=False)
     assert (reading.url, reading.document.title, reading.etag, reading.cached) == (URL, "The mill", '"1"', True)
     assert reading.document.links == (Link("https://example.org/next", "next"),)
-    data = await DistributedSingleFlight(STRUCTURED_DATA_CODEC, await claims_of("structured")).join(
+    data = await DistributedSingleFlight(StructuredData, await claims_of("structured")).join(
         "x", work, is_refresh=False
     )
     assert data.json_ld == ({"@type": "Product", "name": "Mill"},)
     with pytest.raises(errors.BlockedBySiteError, match="The site blocks it") as blocked:
-        await DistributedSingleFlight(READING_CODEC, await claims_of("blocked")).join("x", work, is_refresh=False)
+        await DistributedSingleFlight(Reading, await claims_of("blocked")).join("x", work, is_refresh=False)
     assert (blocked.value.reason, blocked.value.target, blocked.value.next_step) == ("captcha", URL, "Try later.")
 
 
