@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from browsers import Browsers, system_diagnostics
 from browsers.errors import FilterListError
 from browsers.model import Tier
-from scraper.caching.page_cache import PageCache
+from scraper.caching import PageCache
 from scraper.coordination.state import SharedState, open_shared_state
 from scraper.settings import Settings, SettingsError
 from scraper.store.factory import Store, open_store

@@ -24,7 +24,7 @@ from scraper.cli.tool_output import with_store
 from scraper.settings import Settings
 
 if TYPE_CHECKING:
-    from scraper.caching.page_cache import PageCache
+    from scraper.caching import PageCache
     from scraper.store.factory import Store
     from scraper.store.login_profiles import LoginProfiles
     from scraper.tools.model import ToolAnswer
@@ -256,7 +256,7 @@ def _count_pages(count: int) -> str:
 
 
 def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
-    from scraper.caching.page_cache import PageCache
+    from scraper.caching import PageCache
     from scraper.store.protocols import IncompleteOperationError
 
     # Problems of the cache are printed below, once.

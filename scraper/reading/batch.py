@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from scraper import errors
-from scraper.caching.single_flight import CANCEL_LIMIT_S
+from scraper.caching import CANCEL_LIMIT_S
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.model import Reading
 from scraper.urls import host_of, parse_target, request_key

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
-from scraper.caching.page_cache import (
+from scraper.caching import (
     NOT_MODIFIED,
+    DistributedSingleFlight,
     LoadRequest,
     MemoryCache,
     PageCache,
@@ -21,9 +22,9 @@ from scraper.caching.page_cache import (
     StoreLookup,
     add_validators,
     build_conditions,
+    mark_reading_cached,
     revalidate,
 )
-from scraper.caching.single_flight import DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.media import Video, find_watch_url, read_watch_page

@@ -9,8 +9,9 @@ from dataclasses import replace
 from browsers import Browsers
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.page_cache import (
+from scraper.caching import (
     NOT_MODIFIED,
+    DistributedSingleFlight,
     LoadRequest,
     MemoryCache,
     PageCache,
@@ -18,9 +19,9 @@ from scraper.caching.page_cache import (
     StoreLookup,
     add_validators,
     build_conditions,
+    mark_reading_cached,
     revalidate,
 )
-from scraper.caching.single_flight import DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.sniff import is_document

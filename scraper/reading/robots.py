@@ -20,7 +20,7 @@ from protego import Protego
 from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot, VisitLimits
 from scraper import errors
-from scraper.caching.single_flight import SingleFlight
+from scraper.caching import SingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination.state import SharedBlobs
 from scraper.reading.visit_outcome import map_browser_error

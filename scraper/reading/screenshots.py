@@ -10,7 +10,7 @@ from cachetools import TTLCache
 
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
-from scraper.caching.page_cache import LoadRequest, MemoryCache, ReadThrough
+from scraper.caching import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import CachePolicy, PageScreenshots, Reuse, VerdictKind
 from scraper.reading.visit_outcome import VisitJob

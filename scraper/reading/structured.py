@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.page_cache import LoadRequest, ReadThrough
-from scraper.caching.single_flight import DistributedSingleFlight
+from scraper.caching import DistributedSingleFlight, LoadRequest, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.extract import worker_jobs

@@ -15,7 +15,7 @@ from browsers import Browsers
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 from scraper import errors
-from scraper.caching.page_cache import HOUR_S, LoadRequest, ReadThrough, StoreLookup
+from scraper.caching import HOUR_S, LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery, SearchResult

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import ada_url
 
 from scraper import errors
-from scraper.caching.page_cache import LoadRequest, MemoryCache, ReadThrough
+from scraper.caching import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES, SitemapEntry

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from scraper.caching.page_cache import PageCache
+from scraper.caching import PageCache
 from scraper.model import Document, Reading
 from scraper.services import Services
 from scraper.settings import Settings

@@ -15,7 +15,7 @@ from typing import Any
 from browsers.model import Snapshot
 from browsers.navigation.response import parse_content_length
 from scraper import errors
-from scraper.caching.page_cache import MemoryCache
+from scraper.caching import MemoryCache
 from scraper.call_context import Deadline
 from scraper.documents.dispatcher import has_fallback_reader
 from scraper.documents.model import ParsedDocument, ParseRequest

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.caching import page_cache
-from scraper.caching.page_cache import MemoryCache
+from scraper import caching as page_cache
+from scraper.caching import MemoryCache
 from scraper.model import Reading
 from scraper.reading.fetcher import markdown_size
 from scraper.reading.visit_outcome import VisitJob

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from scraper.caching.single_flight import SingleFlight
+from scraper.caching import SingleFlight
 
 
 class Work:

@@ -18,7 +18,7 @@ import pytest
 from redis.asyncio import Redis
 
 from scraper import errors
-from scraper.caching.single_flight import DistributedSingleFlight
+from scraper.caching import DistributedSingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination import valkey_client
 from scraper.coordination.state import RateLimit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.caching.page_cache import PageCache
+from scraper.caching import PageCache
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
 from scraper.tools import registry

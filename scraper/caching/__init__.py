@@ -1,1 +1,0 @@
-"""Caches of pages and results, and single flight: callers that need the same missing result share its load."""
