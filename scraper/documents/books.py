@@ -53,11 +53,7 @@ def read_epub(data: bytes, request: ParseRequest) -> ParsedDocument:
         raise EncryptedDocumentError(
             "The book is locked by its seller (DRM).", next_step="Look for an unlocked edition."
         )
-    container = parts.xml_or_none("META-INF/container.xml")
-    paths = (element.get("full-path") for element in (container.iter("*") if container is not None else ()))
-    declared = (parts.resolve("", path) for path in paths if path)
-    named = (name for name in parts.names if name.lower().endswith(".opf"))
-    package_name = next(filter(parts.__contains__, declared), "") or next(named, "")
+    package_name = _find_package(parts)
     package = parts.xml_or_none(package_name)
     names = [] if package is None else _spine(package, package_name, parts)
     names = names or sorted(name for name in parts.names if name.lower().endswith((".xhtml", ".html", ".htm")))
@@ -84,6 +80,14 @@ def read_epub(data: bytes, request: ParseRequest) -> ParsedDocument:
         )
     title, author = first_text(package, "{*}title"), first_text(package, "{*}creator")
     return ParsedDocument("epub", "\n\n".join(chapters), title=title, author=author, warnings=tuple(warnings))
+
+
+def _find_package(parts: ZipParts) -> str:
+    container = parts.xml_or_none("META-INF/container.xml")
+    paths = (element.get("full-path") for element in (container.iter("*") if container is not None else ()))
+    declared = (parts.resolve("", path) for path in paths if path)
+    named = (name for name in parts.names if name.lower().endswith(".opf"))
+    return next(filter(parts.__contains__, declared), "") or next(named, "")
 
 
 def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:

@@ -176,9 +176,7 @@ def format_chart(parts: ZipParts, name: str) -> str:
     kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _CHART_KIND.search(str(plot.tag))))
     axes = [axis for axis in root.iter(C + "*") if str(axis.tag).endswith("Ax")]
     # That of categories or dates, or the horizontal one of two axes of values.
-    across = (axis for axis in axes if axis.tag in (C + "catAx", C + "dateAx")
-              or any(axis.find(f"{C}axPos[@val='{side}']") is not None for side in "bt"))  # fmt: skip
-    category_axis = next(across, None)
+    category_axis = next(filter(_is_category_axis, axes), None)
     heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
     series = [one for plot in plots for one in plot.findall(C + "ser")]
     tables = list(_chart_tables(series, _chart_title(category_axis)))
@@ -209,6 +207,12 @@ def format_diagram(parts: ZipParts, name: str) -> str:
             lines.append(f"{'  ' * depth}- {text}")
         waiting += [(one, depth + bool(text)) for _, one in sorted(inner.pop(point, ()), reverse=True)]
     return "\n".join(lines)
+
+
+def _is_category_axis(axis: Element) -> bool:
+    """Return True for an axis of categories or dates, and for the horizontal one of two axes of values."""
+    is_across = any(axis.find(f"{C}axPos[@val='{side}']") is not None for side in "bt")
+    return is_across or axis.tag in (C + "catAx", C + "dateAx")
 
 
 def _chart_title(element: Element | None) -> str:

@@ -188,13 +188,7 @@ def read_old_comments(data: bytes) -> dict[str, list[str]]:
     texts: dict[tuple[str, int], str] = {}
     found: dict[str, list[tuple[str, str, int]]] = {}
     sheet, number, missing, is_unicode = "", 0, 0, True
-    streams = CompoundFile(data)
-    stream, after = streams.read("Workbook") or streams.read("Book"), 0
-    while after + 4 <= len(stream):
-        at, (kind, length) = after, struct.unpack_from("<HH", stream, after)
-        record, after = stream[at + 4 : at + 4 + length], at + 4 + length
-        if kind != _CONTINUED or not record:
-            record = record.ljust(12, b"\0")
+    for at, kind, record in _iter_records(CompoundFile(data)):
         if kind == _PASSWORD:
             raise locked_error("The spreadsheet")
         if kind == _FIRST:
@@ -227,6 +221,16 @@ def read_old_comments(data: bytes) -> dict[str, list[str]]:
         )
         lists[sheet] = ["\n".join(["Comments:", "", *lines])]
     return lists
+
+
+def _iter_records(streams: CompoundFile) -> Iterator[tuple[int, int, bytes]]:
+    """Yield place, type and content of each record; other short contents than texts are filled with zeros."""
+    stream, at = streams.read("Workbook") or streams.read("Book"), 0
+    while at + 4 <= len(stream):
+        kind, size = struct.unpack_from("<HH", stream, at)
+        record = stream[at + 4 : at + 4 + size]
+        yield at, kind, record if kind == _CONTINUED and record else record.ljust(12, b"\0")
+        at += 4 + size
 
 
 def _decode_old(record: bytes, length: int) -> str:

@@ -109,10 +109,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text = office_markup.html_to_markdown(str(result.value), request.url)
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
-    if not text:
-        margins = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
-        shown = (line for part in margins if part is not None for line in _lines(part) if line.strip())
-        text = "\n\n".join(dict.fromkeys(shown))
+    text = text or _read_margins(parts)
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
     return ParsedDocument("docx", text, title=title, author=author, warnings=(*warnings, *chunk_warnings))
@@ -155,6 +152,13 @@ def _lines(root: Element) -> Iterator[str]:
     for paragraph in root.iter(ns.W + "p"):
         if next(paragraph.iterancestors(*ns.OMITTED_ELEMENTS), None) is None:
             yield "".join(ns.visible_texts(paragraph))
+
+
+def _read_margins(parts: ZipParts) -> str:
+    """Return headers and footers: the text of a document that has no other."""
+    roots = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
+    lines = (line for root in roots if root is not None for line in _lines(root) if line.strip())
+    return "\n\n".join(dict.fromkeys(lines))
 
 
 def _find_main_part(parts: ZipParts) -> str:

@@ -83,9 +83,6 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
     named = next((int(one) for one in levels if one.isdecimal() and len(one) < 3), None)
     level = get_attribute(inherited[0], ns.STYLE + "default-outline-level") if inherited else ""
     heading = int(level) if level.isdecimal() else None
-    position = found.get(ns.STYLE + "text-position", "")
-    moved = re.match(r"su[bp]|(-?)[\d.]*[1-9]", position)
-    raised = "" if moved is None else moved[0] if moved[1] is None else "sub" if moved[1] else "sup"
     fonts = found.get(ns.STYLE + "font-name", "") + found.get(ns.FO + "font-family", "")
     number, unit = (size := found.get(ns.FO + "font-size", ""))[:-2], size[-2:]
     return OdfTextFormat(
@@ -98,9 +95,14 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
         bold=found.get(ns.FO + "font-weight", "") in _BOLD,
         italic=found.get(ns.FO + "font-style", "") in ("italic", "oblique"),
         struck=found.get(ns.STYLE + "text-line-through-style", "none") != "none",
-        raised=raised,
+        raised=_raised(found.get(ns.STYLE + "text-position", "")),
         points=float(number) if unit == "pt" and number.replace(".", "", 1).isdecimal() else None,
     )
+
+
+def _raised(position: str) -> str:
+    moved = re.match(r"su[bp]|(-?)[\d.]*[1-9]", position)
+    return "" if moved is None else moved[0] if moved[1] is None else "sub" if moved[1] else "sup"
 
 
 def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:

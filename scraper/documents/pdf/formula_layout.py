@@ -41,6 +41,11 @@ class _Part:
     over: list[_Part] = field(default_factory=list)
     under: list[_Part] = field(default_factory=list)
 
+    @property
+    def has_structure(self) -> bool:
+        """Return True if its LaTeX differs from a sequence of symbols."""
+        return bool(self.over or self.under) or len(self.runs) > 1
+
     def written(self) -> str:
         """Return the LaTeX with index and power."""
         under, over = _join(self.under), _join(self.over)
@@ -61,7 +66,7 @@ def write_formulas(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> tup
         for row in _build_rows(formulas, across):
             inside = [run for part in row for run in part.all_runs()]
             words = [word for run in inside for word in _WORD.findall(run.text) if word not in FUNCTIONS]
-            if not words and any(part.over or part.under or len(part.runs) > 1 for part in row):
+            if not words and any(part.has_structure for part in row):
                 box = row[0].box
                 x0, x1 = min(run.x0 for run in inside), max(run.x1 for run in inside)
                 replacements |= dict.fromkeys(inside)
@@ -93,8 +98,7 @@ def _build_rows(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> list[l
 
 
 def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
-    within = [part for part in parts if part.box.x0 >= bar.start - 2 and part.box.x1 <= bar.end + 2]
-    inside = [part for part in within if abs(part.box.middle - bar.at) <= _BAR_DISTANCE * part.box.size]
+    inside = [part for part in parts if _is_at_bar(part.box, bar)]
     sides = [part for part in inside if part.box.middle < bar.at], [part for part in inside if part.box.middle > bar.at]
     if not all(sides):
         return parts
@@ -110,6 +114,11 @@ def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
     return sorted(
         [*(part for part in parts if part not in inside), _Part(box, tex, runs)], key=lambda part: part.box.x0
     )
+
+
+def _is_at_bar(box: TextRun, bar: RulingLine) -> bool:
+    is_inside = box.x0 >= bar.start - 2 and box.x1 <= bar.end + 2
+    return is_inside and abs(box.middle - bar.at) <= _BAR_DISTANCE * box.size
 
 
 def _attach_scripts(parts: list[_Part]) -> list[_Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from statistics import fmean
@@ -42,9 +42,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         return
     rows = group_rows(runs)
     page = (min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1)
-    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
-    letters, fixed = sum(len(run.text) for run in runs), sum(len(run.text) for run in runs if run.fixed_width)
-    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if 2 * fixed > letters else 1))
+    gutter = _gutter(runs)
     free = [_free_spans(row, page) for row in rows]
     single: list[LayoutRow] = []
     start = 0
@@ -54,13 +52,8 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         return _find_band(rows, free, at, gutter)
 
     while start < len(rows):
-        top, (end, cuts) = start, find_band(start)
-        for skipped in range(start + 1, min(start + _MAX_SKIPPED + 1, end, len(rows))):
-            # A short title above columns shares chance gaps with their first lines.
-            further, further_cuts = find_band(skipped)
-            if further_cuts and further >= end + _MIN_ROWS:
-                top, end, cuts = skipped, further, further_cuts
-                break
+        top = _skip_title(find_band, start)
+        end, cuts = find_band(top)
         first, columns = top, _find_columns(rows[top:end], cuts) if cuts and depth < _MAX_DEPTH else []
         if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
             first, end, columns = _find_halves(rows, top, end, cuts[0], page)
@@ -74,6 +67,23 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         start = end
     if single:
         yield single
+
+
+def _gutter(runs: Sequence[TextRun]) -> float:
+    """Return the width of the narrowest space between columns."""
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
+    letters, fixed = sum(len(run.text) for run in runs), sum(len(run.text) for run in runs if run.fixed_width)
+    return max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if 2 * fixed > letters else 1))
+
+
+def _skip_title(find_band: Callable[[int], tuple[int, list[Span]]], start: int) -> int:
+    """Return the first row of the columns: a short title above them shares chance gaps with their first lines."""
+    end, _ = find_band(start)
+    for top in range(start + 1, min(start + _MAX_SKIPPED + 1, end)):
+        further, cuts = find_band(top)
+        if cuts and further >= end + _MIN_ROWS:
+            return top
+    return start
 
 
 def _find_halves(
