@@ -109,7 +109,6 @@ class _Paragraph:
     heading: int | None = None
     """Heading level from 1, or `_TITLE_LEVEL`; None for other paragraphs."""
     label: str = ""
-    is_item: bool = False
     level: int = 0
 
 
@@ -126,25 +125,20 @@ class _BlockWriter:
 
     def add(self, paragraph: _Paragraph, *, in_table: bool) -> None:
         """Add a paragraph to the current cell with `in_table`, else to the document."""
-        if in_table:
-            if paragraph.text:
-                bullet = f"{html.escape(paragraph.label)} " if paragraph.is_item and paragraph.label else ""
-                self._cell.append(f"<p>{bullet}{paragraph.text}</p>")
-            return
-        self._end_table()
-        if not paragraph.text:
-            return
-        self._end_code()
-        if paragraph.is_item:
-            self._items.append(paragraph)
-            return
-        self._end_list()
-        self._done.append((paragraph.heading, paragraph.text))
+        is_item = bool(paragraph.label) and paragraph.heading is None
+        if in_table and paragraph.text:
+            bullet = f"{html.escape(paragraph.label)} " if is_item else ""
+            self._cell.append(f"<p>{bullet}{paragraph.text}</p>")
+        elif not in_table and (paragraph.text or self._rows):
+            self._end(keep="list" if is_item and not self._rows else "")
+            if paragraph.text and is_item:
+                self._items.append(paragraph)
+            elif paragraph.text:
+                self._done.append((paragraph.heading, paragraph.text))
 
     def add_code(self, line: str) -> None:
         """Add a line of code."""
-        self._end_table()
-        self._end_list()
+        self._end(keep="" if self._rows else "code")
         self._code.append(line.rstrip())
 
     def end_cell(self) -> None:
@@ -168,9 +162,7 @@ class _BlockWriter:
         if self._cell:
             self.end_cell()
         self.end_row(())
-        self._end_table()
-        self._end_list()
-        self._end_code()
+        self._end()
         lower = int(any(level == _TITLE_LEVEL for level, _ in self._done))
         written = []
         for level, text in self._done:
@@ -181,28 +173,22 @@ class _BlockWriter:
                 written.append(f"<{tag}>{text}</{tag}>")
         return "".join(written)
 
-    def _end_code(self) -> None:
-        if self._code:
+    def _end(self, keep: str = "") -> None:
+        """End the code, the list and the table that are open, apart from the kind to keep."""
+        if self._code and keep != "code":
             self._done.append((None, f"<pre>{html.escape(chr(10).join(self._code))}</pre>"))
             self._code = []
-
-    def _end_list(self) -> None:
-        if self._items:
+        if self._items and keep != "list":
             self._done.append((None, _write_list(self._items)))
             self._items = []
-
-    def _end_table(self) -> None:
-        if not self._rows:
-            return
-        self._end_code()
-        self._end_list()
-        has_header = max(map(len, self._rows)) > 1
-        lines = []
-        for at, row in enumerate(self._rows):
-            tag = "th" if has_header and not at else "td"
-            lines.append("<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in row) + "</tr>")
-        self._done.append((None, f"<table>{''.join(lines)}</table>"))
-        self._rows = []
+        if self._rows:
+            has_header = max(map(len, self._rows)) > 1
+            tags = ["th" if has_header else "td", *["td"] * (len(self._rows) - 1)]
+            rows = (
+                "".join(f"<{tag}>{cell}</{tag}>" for cell in row) for tag, row in zip(tags, self._rows, strict=True)
+            )
+            self._done.append((None, f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"))
+            self._rows = []
 
 
 def _write_list(items: Sequence[_Paragraph]) -> str:
@@ -532,5 +518,4 @@ class _Reader:
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
         if content.startswith(_TYPED_BULLETS) and content[1:2].isspace() and not (label or style.in_table):
             content, label = content[1:].lstrip(), content[0]
-        paragraph = _Paragraph(content, heading, label, bool(label) and heading is None, style.level)
-        text.paragraphs.add(paragraph, in_table=style.in_table)
+        text.paragraphs.add(_Paragraph(content, heading, label, style.level), in_table=style.in_table)
