@@ -1,4 +1,1 @@
-"""Readers of documents: bytes to Markdown.
-
-`dispatcher` detects the format and loads its reader, a module or a package.
-"""
+"""Readers of documents, bytes to Markdown: `dispatcher` detects the format and loads its module or package."""

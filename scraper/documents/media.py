@@ -1,8 +1,6 @@
 """Readers of media: type and size of a picture, which is not read itself, and transcripts of videos on YouTube.
 
-The watch page of a video has the response of the player as JSON, with one address for each caption track. That address
-gives XML: one `text` element for each line, with its start in seconds. The text of a line has entities and markup of
-its own.
+The watch page of a video has the response of the player as JSON, with an address of XML for each caption track.
 """
 
 from __future__ import annotations

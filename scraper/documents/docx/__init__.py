@@ -1,4 +1,1 @@
-"""Word reader: first inserts what mammoth ignores (numbers, formulas, text boxes) as plain text.
-
-Then it converts mammoth's HTML to Markdown.
-"""
+"""Word reader: inserts what mammoth ignores as plain text, then converts mammoth's HTML to Markdown."""

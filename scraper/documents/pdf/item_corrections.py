@@ -1,11 +1,8 @@
 """Correct the text items of liteparse by the objects and characters that PDFium finds on a page.
 
-Small raised numbers become superscript characters: 10 to the sixth must not be read as 106. PDFium's reader joins them
-to their base. Words of fonts that declare wrong widths are separated by the gaps between the glyphs as drawn: PDFium
-places spaces by the declared widths, so too small ones split words, and too large ones join them. Words of
-right-to-left scripts are read from the places of their glyphs: some programs store such text as displayed, others as
-read, and PDFium guesses which one it is. The places are certain: words run from right to left, with Latin words and
-numbers in them from left to right.
+Small raised numbers, which PDFium's reader joins to their base, become superscript characters. Words of fonts that
+declare wrong widths are separated by the gaps between the glyphs as drawn. Words of right-to-left scripts are read from
+the places of their glyphs, because files store such text as displayed or as read.
 """
 
 from __future__ import annotations

@@ -16,15 +16,8 @@ from types import ModuleType
 from scraper.documents import completeness
 from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import HIDDEN_TEXT_WARNING, ParsedDocument, ParseRequest
+from scraper.documents.pdf import blocks as layout_blocks
 from scraper.documents.pdf import liteparse_loader, pdfium_text
-from scraper.documents.pdf.blocks import (
-    build_blocks,
-    join_paragraphs,
-    join_tables,
-    mark_headings,
-    unmark_monospaced_prose,
-    write_markdown,
-)
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
 from scraper.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
@@ -85,15 +78,15 @@ def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple
     body_size = sizes.most_common(1)[0][0] if sizes else 10.0
     pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
     pages, removed = remove_headers_and_footers(pages, body_size)
-    pages = unmark_monospaced_prose(pages)
+    pages = layout_blocks.unmark_monospaced_prose(pages)
     content = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     words = set(_HYPHENATED.findall(content))
     vocabulary = frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
-    blocks = join_tables([list(_blocks(page)) for page in pages])
-    marked = iter(mark_headings([block for page in blocks for block in page], body_size))
+    blocks = layout_blocks.join_tables([list(_blocks(page)) for page in pages])
+    marked = iter(layout_blocks.mark_headings([block for page in blocks for block in page], body_size))
     texts = {}
     for page, page_blocks in zip(pages, blocks, strict=True):
-        text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
+        text = layout_blocks.write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
         texts[page.number] = "\n\n".join(filter(None, (text, forms.get(page.number))))
     return texts, removed
 
@@ -130,7 +123,7 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
     for index, grid in enumerate(grids):
         size = grid.runs[0].size if grid.runs else 10.0
         runs.append(TextRun("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
-    blocks = join_paragraphs(list(_flow_blocks(flow, grids, page)) for flow in split_flows(runs))
+    blocks = layout_blocks.join_paragraphs(list(_flow_blocks(flow, grids, page)) for flow in split_flows(runs))
     if is_right_to_left("".join(run.text for run in page.runs)):
         blocks = [replace(block, table=tuple(row[::-1] for row in block.table)) for block in blocks]
     yield from blocks
@@ -170,10 +163,10 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
 def _text_blocks(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
     for table in find_tables(rows, page.lines.across):
-        yield from build_blocks(rows[at : table.start])
+        yield from layout_blocks.build_blocks(rows[at : table.start])
         yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end
-    yield from build_blocks(rows[at:])
+    yield from layout_blocks.build_blocks(rows[at:])
 
 
 def _complete_pages(
@@ -184,18 +177,10 @@ def _complete_pages(
     unread: Sequence[int],
     source: Mapping[int, pdfium_text.PageText],
 ) -> tuple[bool, list[str]]:
-    """Add the lines that a page lacks, from PDFium's own text, and with `more_care` from pypdf.
+    """Add the lines that a page lacks, in place; return True if pages still lack letters, and warnings.
 
-    Args:
-        data: The PDF.
-        markdown: Markdown of the pages by number, changed in place.
-        removed: Text of removed headers, footers and page numbers by page.
-        request: Options of the reading.
-        unread: Pages on which PDFium finds hardly any letters, though they are not images.
-        source: Text of the pages as PDFium reads it.
-
-    Returns:
-        True if pages still lack letters, and warnings.
+    The lines are those of PDFium's own text `source`, and with `more_care` those of pypdf, also of the `unread` pages
+    on which PDFium finds hardly any letters.
     """
     expected = {
         page: completeness.count_letters(text.text) - completeness.count_letters(removed.get(page, ""))

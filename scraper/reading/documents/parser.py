@@ -47,13 +47,8 @@ _FILE_NAME = re.compile(r"filename\*?=(?:UTF-8'')?\"?([^\";]{1,200})", re.IGNORE
 _ERRORS_BY_CODE: dict[str, type[errors.ScraperError]] = {
     kind.code: kind
     for kind in (
-        errors.UnsupportedTypeError,
-        errors.ContentTooLargeError,
-        errors.NoContentError,
-        errors.EncryptedDocumentError,
-        errors.MalformedDocumentError,
-        errors.OcrNeededError,
-        errors.InvalidArgumentError,
+        errors.UnsupportedTypeError, errors.ContentTooLargeError, errors.NoContentError, errors.EncryptedDocumentError,
+        errors.MalformedDocumentError, errors.OcrNeededError, errors.InvalidArgumentError,
     )
 }  # fmt: skip
 _RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "encrypted", "empty"})
