@@ -176,10 +176,7 @@ def _has_value_inside(before: _Line, owner: Element) -> bool:
 
 
 def _begins_record(label: _Label, around: Sequence[Element], line: _Line, path: Sequence[Element]) -> bool:
-    """Return True if a line is the next label, or the label and value of the next record.
-
-    `around` and `path` are the elements from the label and from the line up to those whose parent is the same.
-    """
+    """Return True if a line is the next label, or begins the next record; both paths end below the same parent."""
     if not (around and path):
         return False
     owner = around[0]

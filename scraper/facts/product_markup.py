@@ -89,10 +89,7 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
 
 
 def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
-    """Return the variant that the URL selects and its offers; empty if it selects none.
-
-    It selects by its path, query or fragment, or by the number of the variant as one of their parts.
-    """
+    """Return the variant that the URL selects and its offers; empty if it selects none."""
     rates = [max(_rate_url(graph, one, url) for one in (offer, *graph.objects(offer, "offers"))) for offer in offers]
     found = [offer for rate, offer in zip(rates, offers, strict=True) if rate == max(rates) > 0]
     inner = [one for offer in found for one in graph.objects(offer, "offers")]

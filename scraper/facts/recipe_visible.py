@@ -284,10 +284,7 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
 
 
 def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
-    """Return the items and paragraphs of the section after a heading, and its boxes of one line.
-
-    It ends with a heading of the same or a higher rank, or with that of the other list.
-    """
+    """Return the items and paragraphs of the section after a heading, and its boxes of one line."""
     inside, above = set(heading.iterdescendants()), set(heading.iterancestors())
     found: list[Element] = []
     boxes: list[Element] = []
@@ -322,11 +319,7 @@ _MAX_TEXT = 20_000
 
 
 def _row_texts(around: Element) -> list[str]:
-    """Return the different texts of the descendants of one shape that hold most of the text of an element.
-
-    A shape is tag, class without numbers, and depth. Of several shapes, the most frequent is used, and the outer one
-    among equally frequent ones.
-    """
+    """Return the texts of the descendants of one tag, class and depth that hold most of the text of an element."""
     whole = len("".join(text_of(around).split()))
     if not 0 < whole <= _MAX_TEXT:
         return []

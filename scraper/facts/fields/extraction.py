@@ -99,7 +99,7 @@ def _read_places(pages: Sequence[_Page], request: FieldRequest, recipe: Extracti
     if not request.example:
         return [_read_values(recipe, page) for page in pages] if recipe else []
     known = recipe or ExtractionRecipe("", {})
-    lessons = [extraction_recipes.add_example(known, page.finder, request.example, page.host) for page in pages]
+    lessons = [extraction_recipes.learn(page.finder, request.example, page.host, known) for page in pages]
     at = min(range(len(pages)), key=lambda number: len(lessons[number][1]))
     learned, missing = lessons[at]
     if missing:
@@ -139,10 +139,7 @@ def _read_values(recipe: ExtractionRecipe, page: _Page) -> PageFields:
     found = extraction_recipes.read(recipe, page.finder, page.host)
     if not found.fits:
         return PageFields(page.url, misfit=found.similarities)
-    evidence = {
-        name: Evidence("example", extraction_recipes.confidence_of(similarity, is_likely=found.is_likely))
-        for name, (_, similarity) in found.values.items()
-    }
+    evidence = {name: Evidence("example", confidence) for name, (_, confidence) in found.values.items()}
     values = {name: sanitize.clean(text)[0] for name, (text, _) in found.values.items()}
     warnings = (_REDESIGN_WARNING,) if found.is_likely else ()
     text = extraction_recipes.to_text(recipe)
@@ -213,11 +210,7 @@ def _read_usual_records(page: _Page) -> PageFields:
 
 
 def _read_lists(pages: Sequence[_Page], request: FieldRequest, recipe: ExtractionRecipe | None) -> list[PageFields]:
-    """Return the records of each page with the requested columns, and a recipe; an example may come from any page.
-
-    An example replaces or adds columns of the recipe. The list is the one that contains the example, else the one that
-    has the most of the columns.
-    """
+    """Return the records of each page with the requested columns, and a recipe; an example may come from any page."""
     columns = dict(recipe.columns) if recipe else {}
     is_named = bool(request.fields) or any(column.is_by_name for column in columns.values())
     most = _EXAMPLE_LISTS if request.example or recipe else MAX_LISTS
@@ -323,10 +316,7 @@ def _make_answer(page: _Page, rows: Sequence[Mapping[str, str | None]], *warning
 
 
 def _find_next_page(tree: PageTree) -> str:
-    """Return the URL of the next part of a list, or an empty string.
-
-    It comes from `rel=next`, a link named "next", or the number of the page after the current one, in the URL or text.
-    """
+    """Return the URL of the next part of a list, or an empty string."""
     links = [(link, link.get("href") or "") for link in _LINKS(tree.body)]
     declared = [url for relation, url in tree.head.links if "next" in relation.split()]
     declared += [url for link, url in links if "next" in (link.get("rel") or "").lower().split()]
@@ -340,10 +330,7 @@ def _find_next_page(tree: PageTree) -> str:
 
 
 def _is_next_number(url: str, other: str) -> bool:
-    """Return True if two URLs differ only in the number of the page, and the second one has the next number.
-
-    A URL without a number is that of the first page.
-    """
+    """Return True if two URLs differ only in the number of the page, and the second one has the next number."""
     one, two = _PAGE_IN_URL.search(url), _PAGE_IN_URL.search(other)
     if one is None or two is None:
         return two is not None and two["number"] == "2" and other[: two.start()].rstrip("?&/") == url.rstrip("/")

@@ -135,7 +135,7 @@ class RecipeValues:
     """Values read by a recipe; without values if the recipe does not fit the page."""
 
     values: dict[str, tuple[str, float]] = field(default_factory=dict)
-    """Value and similarity of its place, by field; fields that were not found are missing."""
+    """Value and confidence by field; fields that were not found are missing."""
     similarities: tuple[float, ...] = ()
     """Similarity of the best place of each field, ascending."""
     is_likely: bool = False
@@ -143,26 +143,19 @@ class RecipeValues:
     fits: bool = True
 
 
-def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tuple[ExtractionRecipe, dict[str, str]]:
-    """Return a recipe for the values of an example.
-
-    The second result maps each value that is not on the page to the most similar text.
-    """
-    return add_example(ExtractionRecipe(host, {}), finder, example, host)
-
-
-def add_example(
-    recipe: ExtractionRecipe, finder: ValuePlaceFinder, example: Mapping[str, str], host: str
+def learn(
+    finder: ValuePlaceFinder, example: Mapping[str, str], host: str, recipe: ExtractionRecipe | None = None
 ) -> tuple[ExtractionRecipe, dict[str, str]]:
-    """Return a recipe with one more example of some of its fields, or of new ones.
+    """Return a recipe for the values of an example, or `recipe` with one more example of some of its fields.
 
     If the places of all examples together do not find the value of this one on its page, the earlier ones were wrong,
     and only the new one is kept. The second result maps each value that is not on the page to the most similar text.
     """
-    places = dict(recipe.places)
+    earlier = recipe.places if recipe else {}
+    places = dict(earlier)
     missing: dict[str, str] = {}
     for name, value in example.items():
-        known = recipe.places.get(name, ())
+        known = earlier.get(name, ())
         found = locate(finder, value, known)
         if found is None:
             missing[name] = find_nearest(finder, value)
@@ -254,15 +247,9 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
         # The newest example counts whose prefix or suffix changes the text.
         stripped = [strip_around(leaf.text, one.prefix, one.suffix) for one in reversed(recipe.places[name])]
         if text := next((one for one in stripped if one != leaf.text), stripped[0]):
-            values[name] = (text, similarity)
+            share = 0.99 if is_known else next(share for least, share in _CONFIDENCES if similarity >= least)
+            values[name] = (text, share)
     return RecipeValues(values, similarities, is_likely)
-
-
-def confidence_of(similarity: float, *, is_likely: bool) -> float:
-    """Return the measured share of correct values at places of this similarity; .99 if the design is the same."""
-    if not is_likely:
-        return 0.99
-    return next(share for least, share in _CONFIDENCES if similarity >= least)
 
 
 def strip_around(text: str, prefix: str, suffix: str) -> str:

@@ -126,10 +126,7 @@ class ValuePlace:
 
 
 def _weigh_features(known: Sequence[ValuePlace]) -> Mapping[str, float]:
-    """Return the weights of the features for the places of a field in several examples.
-
-    Features in which the places differ have less weight.
-    """
+    """Return the weights of the features for the places of a field in several examples."""
     if len(known) < 2:
         return _WEIGHTS
     pairs = [(one, other) for one in known for other in known if one is not other]

@@ -148,10 +148,7 @@ class RecordFields:
         return self._sibling_numbers[element]
 
     def _find_named(self, named: NamedFields) -> dict[str, ColumnValues]:
-        """Return the values of each field that was found by its name; no two fields share a column.
-
-        The data of the page come before its text.
-        """
+        """Return the values of each field that was found by its name; no two fields share a column."""
         options: list[tuple[float, str, ColumnValues]] = []
         for name, (field, matches) in named.items():
             found = self._named_places(matches)

@@ -316,11 +316,7 @@ class _ListFinder:
         return joined
 
     def _prefer_whole_records(self, lists: list[RecordList]) -> None:
-        """Move a list before a better rated one whose records are parts or groups of its own records.
-
-        Snippets of a result page are parts: each result has a snippet, a title and a URL. Days of a calendar are
-        groups: each has several linked events.
-        """
+        """Move a list before a better rated one whose records are parts or groups of its own records."""
         for place, one in enumerate(lists[:_NESTED_LISTS]):
             for outer in lists[place + 1 : _NESTED_LISTS]:
                 is_better = outer.score > one.score - _NESTED_LOSS and self._holds_each(outer, one)

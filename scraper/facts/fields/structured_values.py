@@ -177,9 +177,6 @@ def find_record_items(named: NamedItems, titles: Sequence[str | None]) -> tuple[
 
 
 def _choose(items: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the item with the most properties, such as a product instead of its place in a list.
-
-    Return None if several different ones have as many.
-    """
+    """Return the item with the most properties, such as a product instead of its place in a list."""
     best = max(items, key=len, default=None)
     return best if best is None or all(one == best for one in items if len(one) == len(best)) else None

@@ -143,10 +143,7 @@ class ElementTexts:
         return found
 
     def _walk_leaves(self, element: Element, *, starts_line: bool) -> Iterator[tuple[Element, str, bool, bool]]:
-        """Yield elements with their texts, whether these are whole, and whether they start a line.
-
-        A line is followed by the parts of its inline markup, each of which may be a value.
-        """
+        """Yield elements with their texts, whether these are whole, and whether they start a line."""
         if not self.has_text(element) or element.tag in _WITHOUT_VALUE:
             return
         is_line = not self.has_blocks(element) and element.tag not in ("table", "tr", "tbody", "body")

@@ -141,10 +141,7 @@ def _read_addresses(value: Any) -> list[str]:
 def _find_author(
     near: list[Element], metas: dict[str, str], stated: tuple[list[str], list[str]], site: str | None, url: str
 ) -> str | None:
-    """Return the first declared author that is shown near the headline, else a byline, else the declared author.
-
-    Names of the site come last.
-    """
+    """Return the first declared author that is shown near the headline, else a byline, else the declared author."""
     people, organizations = stated
     candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
     if "written" in metas.get("twitter:label1", "").lower():
@@ -169,10 +166,7 @@ def _is_site(name: str, sites: Collection[str]) -> bool:
 def _read_item_authors(
     items: list[jsonld.JsonLdItem], referenced: list[jsonld.JsonLdItem]
 ) -> tuple[list[str], list[str]]:
-    """Return for each item the people among its authors, and in a second list all its authors, also organizations.
-
-    `referenced` are the items that the authors may refer to by their `@id`.
-    """
+    """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
     graph = SchemaGraph(referenced)
     people: list[str] = []
     organizations: list[str] = []

@@ -72,10 +72,7 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
 
 
 def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: str | None) -> str | None:
-    """Return the heading of a page whose title in the head is the same on many pages of the site.
-
-    Such a title is the site's name, or one or two letters, or shares no word with the URL while the heading agrees.
-    """
+    """Return the heading of a page whose title in the head is the same on many pages of the site."""
     try:
         address = urlsplit(url)
     except ValueError:
@@ -94,10 +91,7 @@ def unescape_twice(title: str) -> str:
 
 
 def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
-    """Return the title for link previews (`og:title`), else that of the `title` element, else that of the Twitter card.
-
-    The `title` element comes first if `og:title` is the same on the whole site, unless `headings` is empty.
-    """
+    """Return the title of link previews, else of the `title` element if previews are alike on the site, else of the card."""
     card, title, other = (
         unescape_twice(clean_line(text, _MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
