@@ -39,8 +39,6 @@ _MIN_SCORE = 6.0
 """Groups with lower scores are menus and paragraphs: on pages without a list, most groups score less."""
 _NESTED_LISTS = 40
 """Best lists that are checked for being parts of the records of another list."""
-_NESTED_LOSS = 6.0
-"""Score points that a list of whole records may lack compared with a list of parts of these records."""
 _GROUP_LOSS = 5.0
 """Score points that a list of linked records may lack compared with a list of groups of these records."""
 
@@ -316,21 +314,13 @@ class _ListFinder:
         return joined
 
     def _prefer_whole_records(self, lists: list[RecordList]) -> None:
-        """Move a list before a better rated one whose records are parts or groups of its own records."""
+        """Move a list of linked records before a better rated one whose records are groups of these."""
         for place, one in enumerate(lists[:_NESTED_LISTS]):
             for outer in lists[place + 1 : _NESTED_LISTS]:
-                is_better = outer.score > one.score - _NESTED_LOSS and self._holds_each(outer, one)
-                if is_better or (outer.score > one.score - _GROUP_LOSS and self._is_split_by(one, outer)):
+                if outer.score > one.score - _GROUP_LOSS and self._is_split_by(one, outer):
                     lists.remove(outer)
                     lists.insert(place, outer)
                     break
-
-    def _holds_each(self, outer: RecordList, inner: RecordList) -> bool:
-        """Return True if each inner record is inside an outer record of its own."""
-        if not len(inner.records) <= len(outer.records) <= 1.2 * len(inner.records) + 1:
-            return False
-        owners = self._owners(outer, inner)
-        return len(owners) == len(inner.records) == len(set(owners)) and outer.records[0] != inner.records[0]
 
     def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
         """Return the number of the outer record around each inner record; inner records without one are skipped."""

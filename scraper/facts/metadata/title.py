@@ -91,7 +91,7 @@ def unescape_twice(title: str) -> str:
 
 
 def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
-    """Return the title of link previews, else of the `title` element if previews are alike on the site, else of the card."""
+    """Return the title of link previews unless all pages of the site share it, else that of the head or of the card."""
     card, title, other = (
         unescape_twice(clean_line(text, _MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
