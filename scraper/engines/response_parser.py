@@ -242,11 +242,9 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
 
 
 def _is_empty(page: ResultPage, rules: ParseRules, *, trust_message: bool = True) -> bool:
-    """Return True if the page has no results, by an element or, with `trust_message`, by a sentence.
-
-    The sentence does not count if there are convincing rows: "No more results" ends many lists.
-    """
+    """Return True if an element says that there are no results or, with `trust_message`, a sentence."""
     if page.status >= 400:
         return False
+    # "No more results" ends many lists, so a sentence does not count beside convincing rows.
     has_marker = rules.none is not None and bool(rules.none(page.root))
     return has_marker or (trust_message and _has_message(page, _NO_RESULTS))

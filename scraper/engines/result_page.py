@@ -293,10 +293,7 @@ def resolve_opaque(href: str, link: Element, top: Element) -> str:
 
 
 def _following(top: Element, link_counts: Counter[Element]) -> Iterable[Element]:
-    """Return the elements between this row and the next one: table layouts split a row over several elements.
-
-    Stop at an element with links: it is an advertisement or a module.
-    """
+    """Return the elements up to the next row, or to one with links, since table layouts split a row."""
     following = islice(top.itersiblings(), _MAX_FOLLOWING)
     return takewhile(lambda element: element not in link_counts and not _LINKED(element), following)
 

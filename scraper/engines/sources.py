@@ -297,17 +297,16 @@ def _parse_youtube(read_row: ReadRow, snapshot: Snapshot) -> EngineResponse:
 
 def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
     """Return the response for an error status, or None."""
-    headers = snapshot.headers
-    if snapshot.status == 403 and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers):
-        # GitHub answers so beyond its limits.
+    status, headers = snapshot.status, snapshot.headers
+    if status < 400:
+        return None
+    # GitHub answers so beyond its limits.
+    is_limited = status == 403 and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers)
+    if is_limited or (status not in _REFUSALS and _is_throttled(snapshot)):
         return _RATE_LIMITED
-    if snapshot.status in _REFUSALS:
-        return EngineResponse(EngineOutcome.BLOCKED, detail=_REFUSALS[snapshot.status])
-    if snapshot.status >= 400 and _is_throttled(snapshot):
-        return _RATE_LIMITED
-    if snapshot.status >= 400:
-        return EngineResponse(EngineOutcome.ERROR, detail=f"http_{snapshot.status}")
-    return None
+    if status in _REFUSALS:
+        return EngineResponse(EngineOutcome.BLOCKED, detail=_REFUSALS[status])
+    return EngineResponse(EngineOutcome.ERROR, detail=f"http_{status}")
 
 
 def _is_throttled(snapshot: Snapshot) -> bool:

@@ -333,10 +333,9 @@ class EngineQueryRunner:
         if (
             _is_decoy(request, response)
             and self._browsers.forget(request.principal, engine_profile(engine.name))
-            and _has_time(request, _ALTERNATIVE_PAUSE_S)
+            and await _pause_if_time(request)
         ):
             # The engine recognizes callers that it takes for robots by their cookies.
-            await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
             response = await self._read(request, engine.build_request(request.query, datetime.now(UTC)))
         if response.outcome is EngineOutcome.NONE:
             return EngineQueryResult(engine)
@@ -358,16 +357,14 @@ class EngineQueryRunner:
         for alternative in engine.fallbacks:
             is_answer = response.outcome in {EngineOutcome.OK, EngineOutcome.NONE}
             is_ours = error_reason(response) in {"busy", "browser_failed"}
-            if is_answer or is_ours or not _has_time(request, _ALTERNATIVE_PAUSE_S):
+            if is_answer or is_ours or not await _pause_if_time(request):
                 break
-            await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
             other = await self._read(request, alternative(request.query, now))
             if other.outcome is not EngineOutcome.ERROR or response.outcome is EngineOutcome.ERROR:
                 response = other
         is_unknown = response.outcome is EngineOutcome.ERROR and error_reason(response) == "layout_changed"
-        if engine.home_page_form is None or not is_unknown or not _has_time(request, _ALTERNATIVE_PAUSE_S):
+        if engine.home_page_form is None or not is_unknown or not await _pause_if_time(request):
             return response
-        await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
         return await self._pages.read_through_home_page(request, engine.home_page_form) or response
 
     async def _later_pages(
@@ -428,6 +425,14 @@ def _is_decoy(request: EnginePageRequest, response: EngineResponse) -> bool:
     if request.engine.is_source:
         return False  # A source that finds weak results says the truth.
     return response.outcome is EngineOutcome.OK and are_decoys(request.query.text, response.results)
+
+
+async def _pause_if_time(request: EnginePageRequest) -> bool:
+    """Wait as a person would before another attempt, or return False if there is no time for it."""
+    has_time = _has_time(request, _ALTERNATIVE_PAUSE_S)
+    if has_time:
+        await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
+    return has_time
 
 
 def _has_time(request: EnginePageRequest, pause_s: float) -> bool:

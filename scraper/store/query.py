@@ -233,10 +233,7 @@ def _make_query(tree: QueryNode | None, terms: list[QueryTerm], note: str) -> Ca
 
 
 def _split_runs(term: QueryTerm) -> tuple[QueryNode | None, list[QueryTerm]]:
-    """Return a query for a word, and the pairs of letters that it looks for.
-
-    In scripts without spaces, a word may be a whole question: any pair of characters of a run matches.
-    """
+    """Return a query for a word, of whose runs without spaces any pair of characters matches, and these pairs."""
     text = unicodedata.normalize("NFKC", term.text)
     pieces = ["".join(letters) for _, letters in itertools.groupby(text, is_unspaced)]
     if not any(len(piece) > 2 and is_unspaced(piece[0]) for piece in pieces):

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
@@ -117,11 +115,7 @@ class RecordLogs(ABC):
 
     @abstractmethod
     async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        """Run a statement in a transaction of its own, and return its rows.
-
-        Raises:
-            RecordsUnavailableError: The store is unavailable.
-        """
+        """Run a statement in a transaction of its own; raise RecordsUnavailableError if the store is unavailable."""
 
 
 FILE_NAME = "records.sqlite"
@@ -155,13 +149,8 @@ class SqliteRecordLogs(RecordLogs):
         await self._threads.close()
 
     async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        def work(connection: apsw.Connection) -> list[Any]:
-            return connection.execute(statement, values).fetchall()
-
-        if writes:
-            rows = await self._threads.run_in_writer(work, WRITE_LIMIT_S, writes=True)
-        else:
-            rows = await self._threads.read(work, READ_LIMIT_S)
+        limit_s = WRITE_LIMIT_S if writes else READ_LIMIT_S
+        rows = await self._threads.fetch(statement, values, limit_s, writes=writes)
         if rows is None:
             raise RecordsUnavailableError
         return rows

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.base_page_store import WriteBehindQueue
@@ -179,19 +177,12 @@ class SqliteSearchCache(SearchCache):
         await self._threads.close()
 
     async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
-        def work(connection: apsw.Connection) -> list[Any]:
-            return connection.execute(statement, values).fetchall()
-
-        return await self._threads.read(work, READ_LIMIT_S)
+        return await self._threads.fetch(statement, values, READ_LIMIT_S)
 
     async def _write(self, batch: list[SqlStatement]) -> None:
         """Execute one statement; it is lost if the file is unavailable."""
         ((statement, values),) = batch
-
-        def work(connection: apsw.Connection) -> None:
-            connection.execute(statement, values)
-
-        await self._threads.run_in_writer(work, writes=True)
+        await self._threads.fetch(statement, values, None, writes=True)
 
     def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
         return scope.principal, scope.profile, scope.language, key

@@ -103,49 +103,43 @@ def is_url_error(error: BaseException | None) -> bool:
     return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError))
 
 
+_PROBLEMS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (PostgresRefusedError, "{address} {error}"),
+    (FileNotFoundError, "a file that the URL of {address} names (sslrootcert, sslcert, sslkey) is not there"),
+    # The lines after the first are hints for programmers.
+    (asyncpg.ClientConfigurationError, "the URL of {address} cannot be used: {first_line}"),
+    (ssl.SSLCertVerificationError, "the certificate of {address} cannot be trusted: {error.verify_message}"),
+    (ssl.SSLError, "TLS with {address} fails ({error.reason})"),
+    (TimeoutError, "{address} did not answer within {limit_s:g} s"),
+    (asyncpg.InvalidPasswordError, "{address} does not take the user {address.user} with the password given"),
+    # No entry for this machine, none without TLS, or no such user; the message says which.
+    (asyncpg.InvalidAuthorizationSpecificationError, "{address} does not let the user {address.user} in: {error}"),
+    (asyncpg.UndefinedObjectError, "{address} does not know an object that this server uses: {error}"),
+    (asyncpg.InvalidCatalogNameError, "there is no database {address.database} at {address.host}"),
+    (asyncpg.TooManyConnectionsError, "{address} has no connection left"),
+    (
+        asyncpg.UndefinedTableError,
+        "{address} lacks some of the tables: restore them, or let all be made anew: DROP SCHEMA search_mcp CASCADE",
+    ),
+    (asyncpg.DiskFullError, "the disk of {address} is full"),
+    (asyncpg.ReadOnlySQLTransactionError, "{address} takes no writes"),
+    (asyncpg.InsufficientPrivilegeError, "the user {address.user} may not use or make the tables of {address}"),
+    (
+        (asyncpg.CannotConnectNowError, asyncpg.AdminShutdownError, asyncpg.CrashShutdownError),
+        "{address} is starting up or shutting down",
+    ),
+    (asyncpg.PostgresError, "{address} answered with {kind} ({error.sqlstate})"),
+    (BaseException, "no PostgreSQL answers at {address.host} ({kind})"),
+)
+
+
 def describe_error(error: BaseException, address: DatabaseAddress, limit_s: float) -> str:
     """Return one sentence about an error for the log, `doctor` and status."""
-    match error:
-        case PostgresRefusedError():
-            return f"{address} {error}"
-        case FileNotFoundError():
-            return f"a file that the URL of {address} names (sslrootcert, sslcert, sslkey) is not there"
-        case asyncpg.ClientConfigurationError():
-            # The lines after the first are hints for programmers.
-            return f"the URL of {address} cannot be used: {str(error).partition(chr(10))[0]}"
-        case ssl.SSLCertVerificationError():
-            return f"the certificate of {address} cannot be trusted: {error.verify_message}"
-        case ssl.SSLError():
-            return f"TLS with {address} fails ({error.reason})"
-        case ConnectionError() if "SSL upgrade" in str(error):
-            return f"{address} does not speak TLS, which its URL asks for"
-        case TimeoutError():
-            return f"{address} did not answer within {limit_s:g} s"
-        case asyncpg.InvalidPasswordError():
-            return f"{address} does not take the user {address.user} with the password given"
-        case asyncpg.InvalidAuthorizationSpecificationError():
-            # No entry for this machine, none without TLS, or no such user; the message says which.
-            return f"{address} does not let the user {address.user} in: {error}"
-        case asyncpg.UndefinedObjectError():
-            return f"{address} does not know an object that this server uses: {error}"
-        case asyncpg.InvalidCatalogNameError():
-            return f"there is no database {address.database} at {address.host}"
-        case asyncpg.TooManyConnectionsError():
-            return f"{address} has no connection left"
-        case asyncpg.UndefinedTableError():
-            anew = "or let all be made anew: DROP SCHEMA search_mcp CASCADE"
-            return f"{address} lacks some of the tables: restore them, {anew}"
-        case asyncpg.DiskFullError():
-            return f"the disk of {address} is full"
-        case asyncpg.ReadOnlySQLTransactionError():
-            return f"{address} takes no writes"
-        case asyncpg.InsufficientPrivilegeError():
-            return f"the user {address.user} may not use or make the tables of {address}"
-        case asyncpg.CannotConnectNowError() | asyncpg.AdminShutdownError() | asyncpg.CrashShutdownError():
-            return f"{address} is starting up or shutting down"
-        case asyncpg.PostgresError():
-            return f"{address} answered with {type(error).__name__} ({error.sqlstate})"
-    return f"no PostgreSQL answers at {address.host} ({type(error).__name__})"
+    if isinstance(error, ConnectionError) and "SSL upgrade" in str(error):
+        return f"{address} does not speak TLS, which its URL asks for"
+    kind, first_line = type(error).__name__, str(error).partition("\n")[0]
+    text = next(text for kinds, text in _PROBLEMS if isinstance(error, kinds))
+    return text.format(address=address, error=error, kind=kind, first_line=first_line, limit_s=limit_s)
 
 
 SCHEMA_NAME = "search_mcp"

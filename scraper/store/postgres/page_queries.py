@@ -86,11 +86,7 @@ def make_row(entry: PageEntry, lexer: LexemeTokenizer, limit_bytes: int) -> Post
 
 
 def _digest(*parts: str) -> bytes:
-    """Return a digest that identifies a page or an owner, since URLs can be longer than an index allows.
-
-    Raises:
-        UnicodeEncodeError: A text contains half a surrogate pair.
-    """
+    """Return a digest of texts, as URLs can be too long for an index; raise UnicodeEncodeError for half a surrogate."""
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
 

@@ -105,11 +105,7 @@ def _match_words(words: list[QueryTerm], columns: frozenset[str] = COLUMN_NAMES)
 
 
 class _Writer:
-    """Write conditions that a page must meet together; none if no page can match.
-
-    PostgreSQL visits each page that meets one condition, but skips ahead if several conditions apply. Therefore each
-    required word is a condition of its own.
-    """
+    """Write conditions that a page must meet together; with one for each required word, PostgreSQL skips ahead."""
 
     def __init__(self, lexer: LexemeTokenizer, *, with_positions: bool) -> None:
         self._lexer = lexer

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 import tenacity
@@ -295,13 +295,8 @@ _LOCK_PAUSE_S = 0.02
 
 @contextlib.contextmanager
 def _lock_file(path: Path) -> Iterator[None]:
-    """Hold the lock file that belongs to a file. If no lock file can be created, continue without it.
-
-    Only one process at a time may open or move a file; otherwise a new file could be moved by mistake.
-
-    Raises:
-        BlockingIOError: Another process held the lock for longer than `BUSY_LIMIT_MS`.
-    """
+    """Hold the lock file of a file, if there can be one; raise BlockingIOError after `BUSY_LIMIT_MS`."""
+    # Only one process at a time may open or move a file; otherwise a new file could be moved by mistake.
     try:
         lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -354,6 +349,18 @@ class DatabaseThreads:
             return await self.run_in_writer(work, limit_s)
         finally:
             self._waiting -= 1
+
+    async def fetch(
+        self, statement: str, values: tuple[Any, ...], limit_s: float | None, *, writes: bool = False
+    ) -> list[Any] | None:
+        """Return the rows of a statement; None as for `read` and `run_in_writer`."""
+
+        def work(connection: apsw.Connection) -> list[Any]:
+            return connection.execute(statement, values).fetchall()
+
+        if writes or limit_s is None:
+            return await self.run_in_writer(work, limit_s, writes=writes)
+        return await self.read(work, limit_s)
 
     async def run_in_writer(
         self, work: Callable[[apsw.Connection], T], limit_s: float | None = None, *, writes: bool = False
