@@ -61,11 +61,11 @@ def _body(tool: Tool) -> str:
 
 
 def _examples(tool: Tool, answers: Sequence[Mapping[str, Any]], *, level: int) -> str:
-    """Return the calls of a tool with their real answers."""
+    """Return the calls of a tool, each followed by its real answer."""
     parts = ["#" * level + (" Examples" if len(answers) > 1 else " Example")]
     for answer in answers:
         call = json.dumps({"name": tool.name, "arguments": answer["arguments"]}, ensure_ascii=False)
-        parts += [_fenced("json", call), "answers", _fenced(*_shown_answer(answer["text"]))]
+        parts += [_fenced("json", call), _fenced(*_shown_answer(answer["text"]))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -95,7 +95,7 @@ def _fenced(syntax: str, text: str) -> str:
 
 
 def _described(tool: Tool) -> str:
-    lines = [f"*{tool.title}.*", ""]
+    lines: list[str] = []
     for line in tool.description.splitlines():
         name, colon, rest = line.partition(": ")
         lines += [f"**{name}**{colon}{_shown(rest)}" if name in _PARTS else _shown(line), ""]
@@ -170,10 +170,10 @@ def _list(tools: tuple[Tool, ...]) -> str:
         f"| [{tool.name}]({tool.name}.md) | {_shown(tool.description.partition(chr(10))[0])} |\n" for tool in tools
     )
     more = (
-        "\nSee also [search and fetch for ChatGPT](openai.md) and [prompts](prompts.md). Examples are real answers of "
-        "a server on the test site, with ids, times and ages replaced, and long strings and lists in JSON cut. Hints "
-        "are those of the protocol: `idempotent` tools change nothing more if a call is repeated, `open world` ones "
-        "send requests to the web.\n"
+        "\nSee also [search and fetch for ChatGPT](openai.md) and [prompts](prompts.md). Examples are calls and real "
+        "answers of a server on the test site, with ids, times and ages replaced, and long strings and lists in JSON "
+        "cut. Hints are those of the protocol: `idempotent` tools change nothing more if a call is repeated, `open "
+        "world` ones send requests to the web.\n"
     )
     return f"{_MADE}# Tools\n\n| tool | purpose |\n|---|---|\n{rows}{more}"
 

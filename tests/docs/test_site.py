@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[2]
+MOST_WORDS = 50_000
+"""Words of all pages and the README, as `wc -w` counts them. November 2026: 49,670."""
 PAGES = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
 
 
@@ -31,3 +33,8 @@ def test_links_between_pages_name_a_page_of_the_site() -> None:
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
         for link in re.findall(r"\]\((?![a-z]+:|#)([^)\s#]+)", text):
             assert Path(os.path.normpath(page.parent / link)) in PAGES, f"{page}: {link}"
+
+
+def test_the_pages_stay_short() -> None:
+    files = [ROOT / "README.md", *(ROOT / "docs" / page for page in PAGES)]
+    assert sum(len(file.read_text(encoding="utf-8").split()) for file in files) <= MOST_WORDS
