@@ -231,7 +231,6 @@ _INDEX_PAGES = frozenset(
 )
 _VIDEOS, _VIDEO_LINKS = "youtube.com", "youtu.be"
 _SAME_SITES = {_VIDEO_LINKS: _VIDEOS, "old.reddit.com": "reddit.com", "new.reddit.com": "reddit.com"}
-"""Hosts that show the pages of another host."""
 _MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
 _AMP_CACHE = re.compile(
     r"(?:(?:.+\.)?cdn\.ampproject\.org/[cvi]|(?:www\.)?google\.[a-z.]{2,6}/amp)/(?:s/)?(?P<page>.*)", re.DOTALL

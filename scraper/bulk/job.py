@@ -130,7 +130,7 @@ def open_job_files(
         _add_list(database, spec, lines, notify, is_abandoned)
         if spec.crawl is not None:
             database.prepare_crawl()
-        output: RowOutput = output_class(spec.folder, database.position, fields=fields)
+        output: RowOutput = output_class(spec.folder, database.position, fields)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error

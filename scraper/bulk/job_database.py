@@ -23,7 +23,6 @@ from scraper.urls import host_of, parse_address, request_key
 
 DATABASE_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
-"""Lines of the URL list added in one transaction."""
 _MESSAGE_CHARS = 300
 """Stored characters of an error message."""
 _BUSY_MS = 5_000
@@ -93,7 +92,6 @@ class JobCounts:
     done: int = 0
     """Pages of these that are written, also those that failed."""
     lines: int = 0
-    """Lines of the URL list."""
     repeated: int = 0
     """Lines whose URL an earlier line has."""
 

@@ -86,7 +86,6 @@ class JobRate:
     per_host: int = 2
     """Pages of one host read at once; two are as many as a person with two tabs requests."""
     gap_s: float = 0.0
-    """Seconds between two requests to one host."""
 
 
 @dataclass(frozen=True, slots=True)

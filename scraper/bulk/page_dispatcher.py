@@ -72,7 +72,6 @@ class _Site:
     """A scheme, host and port whose last request failed."""
 
     failures: int = 0
-    """Consecutive failures."""
     unreachable: int = 0
     """Consecutive failures in which the host was unreachable."""
     error: errors.ScraperError | None = None

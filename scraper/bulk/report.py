@@ -122,7 +122,6 @@ class ErrorSummary:
     code: str
     pages: int
     examples: tuple[tuple[str, str], ...]
-    """URLs and messages of some of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,8 @@ class JobReport:
     """Results of a job so far."""
 
     run: str
-    """ID of the job."""
     complete: bool
-    """True if every page is written."""
     lines: int
-    """Lines of the URL list."""
     pages: int
     """Distinct pages."""
     repeated: int

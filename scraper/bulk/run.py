@@ -104,7 +104,6 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
 HOSTS_AT_ONCE = 2_000
 """Hosts in the schedule: more than can be visited at once, but few enough for the memory."""
 PAGES_AT_ONCE = 64
-"""Pages of a host that are added at once."""
 _LOOKUPS_AT_ONCE = 200
 """Hosts looked up in one query, so that other disk operations are not delayed."""
 

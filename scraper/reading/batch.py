@@ -21,9 +21,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PageOutcome = Reading | errors.ScraperError
-"""Reading of a page, or the reason why there is none."""
 ReadUrl = Callable[[str, float], Awaitable[Reading]]
-"""Read one URL within a number of seconds."""
 
 _LAST_RESERVE_S = 0.5
 """Seconds before the deadline at which reading ends, so that a late page still returns its loaded part."""

@@ -66,7 +66,6 @@ class BrowseResult:
     session: str
     """ID of the session for the next call; empty if it has ended."""
     is_new: bool
-    """True if this call began the session."""
     steps: tuple[BrowsedStep, ...]
 
     @property
@@ -396,7 +395,6 @@ def _pictures_of(outcomes: Sequence[StepOutcome], name: str) -> PageScreenshots:
 
 
 _SIGN_IN_S = 900.0
-"""Seconds for a person to sign in."""
 
 
 def check_profile_name(name: str) -> None:

@@ -50,7 +50,6 @@ _BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers limit the total and share it fairly."""
 
 OnSnapshot = Callable[[Snapshot], None]
-"""Called with the response of a visit."""
 
 
 class Fetcher:

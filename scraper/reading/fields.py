@@ -28,7 +28,6 @@ MAX_RECIPES = 200
 _LOG = "recipes"
 _ID_CHARACTERS = 12
 RECIPE_ID = re.compile(f"[0-9a-f]{{{_ID_CHARACTERS}}}")
-"""Form of an id."""
 _MAX_TRIES = 5
 """Attempts to append while other calls do the same."""
 

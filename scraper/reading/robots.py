@@ -35,7 +35,6 @@ FetchFile = Callable[[Request, Deadline], Awaitable[Snapshot]]
 MAX_CACHE_S = 86_400.0
 """Seconds. RFC 9309, 2.4: longest time to cache a reachable file."""
 UNREACHABLE_RETRY_S = 300.0
-"""Seconds before an unreachable file is requested again."""
 _MAX_UNREACHABLE_S = 30 * MAX_CACHE_S
 """Seconds. RFC 9309, 2.3.1.4: after this time, an unreachable file counts as absent."""
 _LIMIT_BYTES = 500 * 1024
@@ -45,7 +44,6 @@ _MAX_REDIRECTS = 5
 _MAX_CLOCK_SKEW_S = 300.0
 """Seconds. Largest difference between the clocks of servers."""
 FETCH_TIMEOUT_S = 10.0
-"""Seconds. Time limit of a request for a robots.txt."""
 _FETCH_SHARE = 0.5
 """Upper bound of `FETCH_TIMEOUT_S` as a share of the call's time."""
 _MIN_FAIR_TIMEOUT_S = 3.0
@@ -53,7 +51,6 @@ _MIN_FAIR_TIMEOUT_S = 3.0
 MAX_FILES = 4_000
 """Cached files. More than the hosts that a long list reads at once, so that each file is requested once."""
 MAX_CHARACTERS = 64_000_000
-"""Characters of all cached files."""
 
 _GAP_LIMIT_S = 120.0
 """Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
@@ -128,7 +125,14 @@ class RobotsFiles:
         Raises:
             ScraperError: The file could not be requested, for a reason on this side.
         """
-        return _decide(await self._get(ada_url.URL(url).origin, principal, deadline), url, time.time())
+        file = await self._get(ada_url.URL(url).origin, principal, deadline)
+        host = host_of(url)
+        if (decision := _decide_without_rules(file, host, time.time())) is not None:
+            return decision
+        rules = file.rules or RobotsRules(file.text)
+        rule = rules.find_disallow_rule(url)
+        why = "" if rule is None else name_rule(host, rule)
+        return RobotsDecision(rule is None, why, rules.gap_s)
 
     def known_text(self, origin: str) -> str:
         """Return the text of a cached file; empty if it is not known."""
@@ -237,18 +241,6 @@ def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
         rules=None,
         host_error=None,
     )
-
-
-def _decide(file: _File, url: str, now: float) -> RobotsDecision:
-    host = host_of(url)
-    decision = _decide_without_rules(file, host, now)
-    if decision is not None:
-        return decision
-    rules = file.rules or RobotsRules(file.text)
-    rule = rules.find_disallow_rule(url)
-    if rule is None:
-        return RobotsDecision(gap_s=rules.gap_s)
-    return RobotsDecision(False, name_rule(host, rule), rules.gap_s)
 
 
 def name_rule(host: str, rule: str) -> str:

@@ -26,7 +26,6 @@ NO_IMAGES = (
     "The images of the page were not loaded: only the headless shell is installed here. "
     "The operator can run `search-mcp install-browser`."
 )
-"""Warning for a picture of the headless shell."""
 
 
 @dataclass(frozen=True, slots=True)

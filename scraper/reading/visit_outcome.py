@@ -35,9 +35,7 @@ class VisitJob:
     conditions: tuple[tuple[str, str], ...] = ()
     """Request headers for revalidation."""
     picture: ScreenshotRequest | None = None
-    """Picture to take of the rendered page."""
     refuses_consent: bool = False
-    """True to refuse consent dialogs."""
     part: PagePart = WHOLE_PAGE
     is_bulk: bool = field(default=False, compare=False, repr=False)
     """True if visits of other callers have priority."""
@@ -387,7 +385,6 @@ _NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
     ),
     browser_errors.TooManyRedirectsError: "Try the address that the site redirects to, or another source.",
 }
-"""Next steps that replace those of the browser client."""
 
 
 def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.ScraperError:

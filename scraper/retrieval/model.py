@@ -17,7 +17,6 @@ class Excerpt:
     """Offset of its first character in the Markdown."""
     score: float
     heading: str = ""
-    """Heading above it."""
     end: int = 0
     """Offset after its last character in the Markdown."""
     fragment: str = ""

@@ -56,7 +56,6 @@ _RESERVED_SHARES = 1.5
 """Equal share of a page in such parts, below which nothing is reserved. With three pages and 300 tokens, 50 of 113
 answers were shown with a reserve, and 58 without."""
 _MAX_WORD = 60
-"""Characters of a word."""
 _PART_STEPS = 4
 """Parts of a long sentence that are compared overlap by three quarters, so its words stand near the beginning."""
 _MAX_ROUNDS = 4

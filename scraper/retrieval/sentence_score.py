@@ -88,9 +88,7 @@ _ANSWER_TYPES = tuple(
 """Forms of questions in lower case, and for each the forms of its answers, best first, with their values."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
-"""Array of floats."""
 IntArray: TypeAlias = NDArray[np.int64]
-"""Array of integers."""
 
 
 @load_once
@@ -163,7 +161,6 @@ class SentenceIndex:
         rows = [(split_markdown_terms if "](" in text else split_terms)(text) for text in self.texts]
         self.lengths = np.array([len(row) for row in rows], dtype=np.int64)
         self.sentence_of = np.repeat(np.arange(self.count), self.lengths)
-        """Sentence of each word."""
         words = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
         number_of = {word: number for number, word in enumerate(words)}
         positions = list(map(number_of.__getitem__, itertools.chain.from_iterable(rows)))

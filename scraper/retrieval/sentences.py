@@ -46,7 +46,6 @@ class Sentence:
     """Number of the paragraph in the text."""
     headings: tuple[str, ...] = ()
     outer_headings: tuple[str, ...] = ()
-    """Headings above `start`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from scraper.text.terms import inverse_document_frequency
 _LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""
 _OTHER_PLACE = 0.7
-"""The same for other positions."""
 _LISTED_PLACE = "listed"
 """Position of URLs that only sitemaps and feeds name."""
 _TEXTS = 6
@@ -44,7 +43,6 @@ class CrawlCandidate:
     place: str
     """Position of the link as in `Outlink`, or `listed` if only a sitemap or feed names the URL."""
     texts: list[str] = field(default_factory=list)
-    """Texts of the links to it."""
     parent_relevance: float = 0.0
     barren: int = 0
     """Number of ancestor pages since the last good one; such pages lack both content and links to a kind with good
@@ -63,7 +61,6 @@ class CrawlCandidate:
     is_done: bool = False
     """True if it was chosen or excluded."""
     is_visited: bool = False
-    """True if it was visited."""
     parent: CrawlCandidate | None = None
     """Page that linked to it first."""
 
@@ -101,7 +98,6 @@ class UrlKind:
     """Moving average of its pages' match with the question, from 0 to 1."""
     tries: int = 0
     in_flight: int = 0
-    """Pages that are being visited."""
     url_count: int = 0
     own_url_count: int = 0
     """Number of URLs, and of those that were first linked by pages of this kind."""
@@ -183,7 +179,6 @@ _STEP_LOSS = 0.7
 _UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
 """Value of a list that leads to a kind with fewer than two visits, and number of such lists for each kind."""
 _MAX_PARENTS = 10
-"""Ancestors of a good page that are rewarded."""
 _PARAMETER_LOSS = 0.9
 """Factor for each parameter after the first of a kind without visited pages."""
 
@@ -357,9 +352,7 @@ class CrawlPriority:
         self._kinds = kinds
         self._known = 0
         self._term_counts: Counter[str] = Counter()
-        """Number of URLs by stem."""
         self._text_counts: Counter[str] = Counter()
-        """Number of URLs by link text."""
 
     def add(self, candidate: CrawlCandidate) -> None:
         """Count the words of a new URL."""

@@ -99,7 +99,6 @@ _SIGNS_OF_EXPRESSIONS = ("^", ".*", ".+", "\\", "$")
 ACTION = "action instead of a page"
 OUTSIDE = "outside the scope"
 FORBIDDEN = "forbidden by robots.txt"
-"""Reason of excluded URLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +276,6 @@ class MazeDetector:
 class _Section:
     pages: int = 0
     links: int = 0
-    """Links within the section."""
     new_links: int = 0
     texts: int = 0
     """Pages whose title was compared with the texts of links to them."""

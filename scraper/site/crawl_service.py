@@ -57,7 +57,6 @@ class _Crawl:
     facts: SiteFacts
     frontier: CrawlFrontier
     records: int
-    """Number of records in its log."""
     visited_at: float = 0.0
     """Time of its last visit in an earlier call, in seconds of the epoch."""
 

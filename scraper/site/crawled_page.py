@@ -27,7 +27,6 @@ _SAME_PAGE = 0.7
 _MIN_PAIRS = 8
 """Word pairs beside links that are enough to compare a page with the page for missing URLs."""
 _MAX_LINK_TEXTS = 500
-"""Link texts of one page that are compared."""
 _MARKER = re.compile(r"^(?:[-*+•]|\d+[.)])\s+")
 """Mark of a list item at the begin of a line."""
 _SATURATION = 4
@@ -56,7 +55,6 @@ _MAX_INTRODUCTION = 0.25
 _LOGIN_WORDS = 120
 """Words. A page with a password field and fewer words is a sign-in page."""
 MAX_LINKS = 5_000
-"""Links of one page that are followed."""
 _MAX_HIDDEN = 200
 _MAX_URL = 2_000
 
@@ -69,7 +67,6 @@ class Soft404Page:
     text: str
 
     link_texts: tuple[str, ...] = ()
-    """Texts of its links."""
 
     def is_like(self, text: str, url: str, links: Iterable[str]) -> bool:
         """Return True if a text is similar to this page, ignoring the words of both URLs.

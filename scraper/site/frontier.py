@@ -35,7 +35,6 @@ REFUSALS = (0, 401, 403, 429, 503)
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""
 _MAX_KNOWN = 200_000
-"""URLs of one crawl; further ones are excluded."""
 
 _COMPARED_LINKS = 200
 """Links of a page with whose pages its text is compared."""

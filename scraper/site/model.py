@@ -58,7 +58,6 @@ class BlockChange:
     old: str = ""
     new: str = ""
     only_numbers: bool = False
-    """True if an edit changed only numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,8 @@ class PageChange:
     now: float
     """Time of the new version in seconds of the epoch."""
     before: float | None = None
-    """Time of the earlier version."""
     title: str = ""
     new_url: str = ""
-    """URL to which the page moved."""
     changes: tuple[BlockChange, ...] = ()
     noise: int = 0
     """Number of ignored differences: clocks, counts, advertisements."""
@@ -100,7 +97,6 @@ class CrawlReport:
     crawl: str
     """ID with which the crawl can be continued."""
     url: str
-    """Start page."""
     question: str | None
     index: str
     """Named index that contains the pages."""
@@ -115,6 +111,5 @@ class CrawlReport:
     pages: tuple[SitePage, ...] = ()
     """Without a question, the new pages of this call; with one, all pages with content, best first."""
     readings: tuple[Reading, ...] = ()
-    """Best pages for the question."""
     left_out: tuple[ExcludedUrls, ...] = ()
     warnings: tuple[str, ...] = ()

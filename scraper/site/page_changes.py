@@ -237,7 +237,6 @@ class PageComparison:
 
     changes: tuple[BlockChange, ...] = ()
     noise: int = 0
-    """Differences that are noise."""
 
     @property
     def is_changed(self) -> bool:

@@ -22,7 +22,6 @@ from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import build_missing_url, site_host
 
 MAX_LIST_FILES = 200
-"""Sitemaps and feeds of a site that are requested."""
 MAX_INDEX_DEPTH = 5
 """Levels of sitemaps that are read: those of robots.txt, those that they name, and so on."""
 LISTS_AT_ONCE = 4
@@ -48,7 +47,6 @@ class SitemapReader:
         self.files: list[SitemapFile] = []
         self.failures = 0
         self._is_late = False
-        """True if a file was not read in time."""
         self._urls_left = max_urls or MAX_ENTRIES
 
     @property

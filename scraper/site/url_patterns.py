@@ -174,7 +174,6 @@ class PathWords:
         """Start without words."""
         self._words: dict[str, set[str]] = {}
         self.variable_count = 0
-        """Number of positions with a placeholder."""
 
     def add(self, shape: str) -> str:
         """Count the words of a shape from `url_shape`; return it as `generalize` does."""

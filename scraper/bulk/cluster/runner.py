@@ -36,7 +36,6 @@ _HOSTS_PER_PROCESS = 64
 _SITE_PAGES = 16
 """Pages of a crawled site that a process gets at once. With fewer, more links are known when pages are chosen."""
 _COLLECT_WAIT_S = 1.0
-"""Seconds that one call waits for outcomes."""
 _MAX_DEATHS = 3
 """Processes that may die in one place one after the other without an outcome."""
 _CLOSE_LIMIT_S = 10.0
@@ -207,7 +206,6 @@ _MIN_BLOCK_PAGES, _MAX_BLOCK_PAGES = 16, 256
 _TOTAL_BLOCKS_PER_PROCESS = 32
 """Blocks per process of a whole job, if hosts are small enough."""
 _HOSTS_PER_LOOKUP = 200
-"""Hosts looked up in one query."""
 
 
 def block_size(pages: int, processes: int) -> int:

@@ -82,21 +82,15 @@ class RowOutput:
     """Write rows to numbered files, from one thread. A format that can only append implements `_encode`."""
 
     prefix, suffix = "pages-", ""
-    usual_bytes = 1 << 30
+    file_bytes = 1 << 30
     """Bytes at which a new file is started, for tools that load a whole file."""
     needs_snapshots = False
     """True if the format stores responses, not only the extracted text."""
 
-    def __init__(
-        self, folder: Path, position: OutputPosition, *, fields: Sequence[str] = (), file_bytes: int = 0
-    ) -> None:
-        """Open the file at the recorded position; delete everything written after it.
-
-        `fields` are the names of the recipe. `file_bytes` replaces `usual_bytes`.
-        """
+    def __init__(self, folder: Path, position: OutputPosition, fields: Sequence[str] = ()) -> None:
+        """Open the file at the recorded position; delete everything written after it. `fields` are of the recipe."""
         self._folder = folder
         self._fields = fields
-        self._file_bytes = file_bytes or self.usual_bytes
         self._number = position.file
         delete_files(folder, self.prefix, self.suffix, lambda number: number > position.file)
         self._file = self._open_file(position.file, position.offset)
@@ -115,7 +109,7 @@ class RowOutput:
 
         Call it after the last position was recorded; then record the returned position.
         """
-        return self._start_file() if self._file.offset >= self._file_bytes else None
+        return self._start_file() if self._file.offset >= self.file_bytes else None
 
     def remove_obsolete(self) -> None:
         """Delete files that are obsolete at the recorded position: none, if rows are only appended."""

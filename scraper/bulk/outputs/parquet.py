@@ -66,17 +66,15 @@ class ParquetOutput(RowOutput):
     """Write `pages-NNNNN.parquet` from the rows that are collected in `gathered-NNNNN.arrows`."""
 
     prefix, suffix = "gathered-", ".arrows"
-    usual_bytes = 4 * GROUP_BYTES
+    file_bytes = 4 * GROUP_BYTES
     """Bytes of collected rows for one file, before compression."""
 
-    def __init__(
-        self, folder: Path, position: OutputPosition, *, fields: Sequence[str] = (), file_bytes: int = 0
-    ) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, fields: Sequence[str] = ()) -> None:
         """Open the collected rows at the recorded position; delete everything written after it."""
         for suffix in (".parquet", ".parquet.part"):
             # A Parquet file with the current number was not recorded: its rows are still gathered.
             delete_files(folder, "pages-", suffix, lambda number: number >= position.file)
-        super().__init__(folder, position, fields=fields, file_bytes=file_bytes)
+        super().__init__(folder, position, fields)
         # Rows that an earlier version gathered keep its columns until their file is complete.
         self._schema = _read_schema(self._file.path) if position.offset else SCHEMA
         self.remove_obsolete()

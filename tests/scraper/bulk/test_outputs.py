@@ -8,7 +8,6 @@ import json
 import os
 import resource
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,11 +25,12 @@ CLASSES = {
 }
 
 
-def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> RowOutput:
+def opened(form: Format, folder: Path, place: OutputPosition, file_bytes: int = 0) -> RowOutput:
     pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
     module, name = CLASSES[form]
-    more |= {"fields": ("price", "url")} if form is Format.CSV else {}
-    output: RowOutput = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(folder, place, **more)
+    output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+    output: RowOutput = output_class(folder, place, ("price", "url") if form is Format.CSV else ())
+    output.file_bytes = file_bytes or output.file_bytes
     return output
 
 
