@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import re
@@ -46,22 +47,17 @@ class StoredRecipes:
         try:
             known = await self._records.read(principal, _LOG)
             if _find(known, recipe_id) is None:
-                await self._append(principal, known, named)
+                number = known[-1].number if known else 0
+                for _ in range(_MAX_TRIES):
+                    number += 1
+                    with contextlib.suppress(RecordExistsError):
+                        await self._records.append(principal, _LOG, number, named.encode("utf-8", "replace"))
+                        break
+                if len(known) >= MAX_RECIPES:
+                    await self._records.delete(principal, _LOG, below=number - MAX_RECIPES + 1)
         except RecordsUnavailableError:
             return recipe
         return named
-
-    async def _append(self, principal: str, records: Sequence[StoredRecord], recipe: str) -> None:
-        number = records[-1].number if records else 0
-        for _ in range(_MAX_TRIES):
-            number += 1
-            try:
-                await self._records.append(principal, _LOG, number, recipe.encode("utf-8", "replace"))
-            except RecordExistsError:
-                continue
-            break
-        if len(records) >= MAX_RECIPES:
-            await self._records.delete(principal, _LOG, below=number - MAX_RECIPES + 1)
 
     async def load(self, principal: str, recipe: str) -> str:
         """Return a recipe; one that consists of an id only is read from the store.

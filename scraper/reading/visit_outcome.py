@@ -7,7 +7,6 @@ import http
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from browsers import errors as browser_errors
 from browsers.model import ScreenshotRequest, Snapshot, VisitLimits
@@ -350,12 +349,9 @@ def _format_status(status: int) -> str:
         return str(status)
 
 
-_T = TypeVar("_T")
-
-_ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperError]] = {
+_ERROR_TYPES: Mapping[type, type[errors.ScraperError]] = {
     browser_errors.BadSchemeError: errors.InvalidUrlError,
     browser_errors.BlockedAddressError: errors.PrivateAddressError,
-    browser_errors.UnsafePortError: errors.PolicyError,
     browser_errors.RefusedError: errors.PolicyError,
     browser_errors.NoNetworkError: errors.OfflineError,
     browser_errors.NameNotResolvedError: errors.HostDownError,
@@ -363,11 +359,6 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.RefusedConnectionError: errors.HostDownError,
     browser_errors.HostUnreachableError: errors.HostDownError,
     browser_errors.ConnectTimeoutError: errors.HostDownError,
-    browser_errors.ConnectionClosedError: errors.NetworkError,
-    browser_errors.TlsFailedError: errors.NetworkError,
-    browser_errors.TooManyRedirectsError: errors.NetworkError,
-    browser_errors.UpstreamProxyError: errors.NetworkError,
-    browser_errors.UnreachableError: errors.NetworkError,
     browser_errors.ExpiredLoginError: errors.LoginExpiredError,
     browser_errors.DeadlineExceededError: errors.FetchTimeoutError,
     browser_errors.TargetNotFoundError: errors.InvalidArgumentError,
@@ -377,7 +368,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.NoBrowserError: errors.BrowserFailedError,
 }
 
-_NEXT_STEPS: Mapping[type[browser_errors.BrowsersError], str] = {
+_NEXT_STEPS: Mapping[type, str] = {
     browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
     browser_errors.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
     browser_errors.TlsFailedError: (
@@ -391,7 +382,8 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
     """Return the error for the caller that corresponds to an error of the browser client."""
     if isinstance(error, browser_errors.BusyError):
         return errors.OverloadedError(str(error), retry_after_s=error.retry_after_s, target=url)
-    kind: type[errors.ScraperError] = _find_entry(error, _ERROR_TYPES, errors.NetworkError)
+    classes = type(error).__mro__
+    kind = next((_ERROR_TYPES[one] for one in classes if one in _ERROR_TYPES), errors.NetworkError)
     if issubclass(kind, errors.HostDownError) and error.redirected:
         # The host of a redirect could not be reached.
         kind = errors.NetworkError
@@ -399,13 +391,6 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
         # Only the errors of the machine's own browser name files.
         errors.hide_folders(str(error)) if kind is errors.BrowserFailedError else str(error),
         target=url,
-        next_step=_find_entry(error, _NEXT_STEPS, error.next_step),
+        next_step=next((_NEXT_STEPS[one] for one in classes if one in _NEXT_STEPS), error.next_step),
         retryable=error.retryable or isinstance(error, browser_errors.DeadlineExceededError),
     )
-
-
-def _find_entry(
-    error: browser_errors.BrowsersError, table: Mapping[type[browser_errors.BrowsersError], _T], otherwise: _T
-) -> _T:
-    """Return the entry of the most specific class of an error in a table, or `otherwise`."""
-    return next((table[kind] for kind in type(error).__mro__ if kind in table), otherwise)

@@ -182,6 +182,8 @@ def describe_page(
         question: Stems of the question.
         missing_page: Page of the site for missing URLs; None if it has no such page with status 200.
     """
+    links = tuple(link for link in outlinks.links[:MAX_LINKS] if len(link.url) <= _MAX_URL)
+    cut = replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])
     words = split_words(document.text)
     own = set(_numbers(final_url))
     plain = [word if not own.issuperset(_numbers(word) or ("-",)) else "0" for word in words]
@@ -199,7 +201,7 @@ def describe_page(
         sketch=Sketch.of(words),
         digest=_hash(words),
         template=_hash(plain),
-        outlinks=(cut := _cut(outlinks)),
+        outlinks=cut,
         cut_links=len(outlinks.links) - len(cut.links) + len(outlinks.hidden) - len(cut.hidden),
     )
 
@@ -232,11 +234,6 @@ def has_teasers(markdown: str, url: str) -> bool:
     is_list = min(len(texts), len(targets)) >= _MIN_TEASERS
     is_short = introduction <= _MAX_INTRODUCTION * (introduction + sum(sections))
     return is_list and is_short and statistics.median(texts) <= _MAX_TEASER_WORDS
-
-
-def _cut(outlinks: Outlinks) -> Outlinks:
-    links = tuple(link for link in outlinks.links[:MAX_LINKS] if len(link.url) <= _MAX_URL)
-    return replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])
 
 
 def _rate_relevance(document: Document, question: Sequence[str]) -> float:

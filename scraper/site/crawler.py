@@ -95,7 +95,9 @@ class Crawler:
         running: set[asyncio.Task[bool]] = set()
         try:
             while True:
-                while left > 0 and len(running) < at_once and (url := self._next()) is not None:
+                while left > 0 and len(running) < at_once and self._deadline.left_s() > MIN_VISIT_S:
+                    if (url := self._frontier.next()) is None:
+                        break
                     left -= 1
                     running.add(asyncio.create_task(self._visit(url)))
                 if not running:
@@ -111,9 +113,6 @@ class Crawler:
             if self.is_refused:
                 self._put_back_refused()
             await self._report_refused()
-
-    def _next(self) -> str | None:
-        return self._frontier.next() if self._deadline.left_s() > MIN_VISIT_S else None
 
     async def _visit(self, url: str) -> bool:
         """Visit a page; return False if no more visits may start: the deadline is near or the host is busy."""

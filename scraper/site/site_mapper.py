@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -173,20 +174,15 @@ def _choose_hubs(collector: _Collector, links: Sequence[Outlink], start: str, ru
     start_key = page_key(start)
     pages: dict[str, Outlink] = {}
     for link in links:
-        if _is_page(collector, link.url) and page_key(link.url) != start_key:
-            pages.setdefault(page_key(link.url), link)
+        with contextlib.suppress(ValueError):
+            key = page_key(link.url)
+            if key in collector.pages and key != start_key:
+                pages.setdefault(key, link)
     order = sorted(
         pages.values(),
         key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
     )
     return list(itertools.islice((link.url for link in order if rules.allows(link.url)), _MAX_HUBS))
-
-
-def _is_page(collector: _Collector, url: str) -> bool:
-    try:
-        return page_key(url) in collector.pages
-    except ValueError:
-        return False
 
 
 class SiteMapService:
