@@ -211,18 +211,11 @@ class Browsers:
             async with handle.lease(request) as lease:
                 if request.site_profile is not None:
                     await self._profiles.load(lease.tab, request.principal, request.site_profile)
-                host = urlsplit(request.url).hostname or ""
-                visit = Visit(
-                    lease.tab,
-                    request,
-                    handle.chromium.tier,
-                    started_at=started_at,
-                    deadline_at=deadline_at,
-                    # It must render, or the last visit to its host did.
-                    expects_page=request.mode is Mode.RENDER
-                    or (request.mode is Mode.AUTO and host in self._scripted_hosts),
-                    patterns=lease.patterns,
-                )
+                host, times = urlsplit(request.url).hostname or "", (started_at, deadline_at)
+                # It must render, or the last visit to its host did.
+                is_expected = request.mode is Mode.AUTO and host in self._scripted_hosts
+                expects_page = request.mode is Mode.RENDER or is_expected
+                visit = Visit(lease.tab, request, handle.chromium.tier, *times, expects_page, lease.patterns)
                 snapshot = await visit.run(enough, slot.to_render)
                 self._refused_hosts += snapshot.refused_hosts
                 if request.mode is Mode.AUTO and snapshot.rendered:
@@ -284,9 +277,8 @@ class VisitSlot:
     def _slot_of(self, slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
         request, wait_s = self.request, max(0.0, self.deadline_at - time.monotonic())
         host = urlsplit(request.url).hostname or ""
-        return slots.acquire(
-            request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded, is_bulk=request.is_bulk
-        )
+        flags = {"bounded": bounded, "is_bulk": request.is_bulk}
+        return slots.acquire(request.principal, host, url=request.url, wait_s=wait_s, **flags)
 
 
 class _CookieProfiles:

@@ -153,10 +153,6 @@ class FairQueue:
         first = next(iter(self._turns), None)
         return 0.0 if first is None else time.monotonic() - first.queued_at
 
-    def count_pending(self) -> Counter[str]:
-        """Return the number of waiting turns by key."""
-        return Counter(turn.key for turn in self._turns)
-
     def _grant_free_slots(self) -> None:
         while (turn := self._next_turn()) is not None:
             lane = self._lanes[turn.is_bulk]
@@ -171,14 +167,9 @@ class FairQueue:
             turn.granted.set_result(None)
 
     def _next_turn(self) -> Turn | None:
-        if self.in_use >= self.size:
-            return None
-        for lane in self._lanes.values():
-            for keys in lane.values():
-                for key, turns in keys.items():
-                    if self._keys_in_use[key] < self._per_key:
-                        return turns[0]
-        return None
+        lanes = self._lanes.values() if self.in_use < self.size else ()
+        queues = (item for lane in lanes for keys in lane.values() for item in keys.items())
+        return next((turns[0] for key, turns in queues if self._keys_in_use[key] < self._per_key), None)
 
     def _forget(self, turn: Turn) -> None:
         del self._turns[turn]
@@ -257,8 +248,8 @@ class FairSemaphore(FairQueue):
 
     def _busy(self, url: str) -> errors.BusyError:
         # A host has fewer slots than there are, so its part of the queue may be the last.
-        pending = self.count_pending().items()
-        by_host = (self.median_hold_s(host) * count / self._per_key for host, count in pending)
+        pending = Counter(turn.key for turn in self._turns)
+        by_host = (self.median_hold_s(host) * count / self._per_key for host, count in pending.items())
         drained_s = max(self.expected_wait_s(), *by_host, 0.0)
         return errors.BusyError(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",

@@ -42,7 +42,8 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
     lines = [line for line in outline.lines if words or not line.is_behind]
     behind = len(outline.lines) - len(lines)
     if words := clean_text(words).lower():
-        lines = [line for line in lines if all(word in _searchable(line) for word in words.split())]
+        texts = (f"{line.text} {line.name}".lower() for line in lines)
+        lines = [line for line, text in zip(lines, texts, strict=True) if all(word in text for word in words.split())]
     head = write_heading(outline)
     if not lines:
         return f"{head}\n(no line has these words)" if words else f"{head}\n(nothing visible)"
@@ -95,20 +96,15 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
             changes.append(f"~ {text}")
     _flush(added, changes)
     changes += _describe_order(before, after, old, new, is_rest_equal=not changes and len(old) == len(new))
-    removed = [line.text for key, line in old.items() if key not in new]
-    count = len(changes) + len(removed)
-    if len(new) > _WHOLE_FROM and count > _WHOLE_SHARE * len(new):
+    removed = [truncate(line.text, _MAX_REMOVED_CHARS) for key, line in old.items() if key not in new]
+    if len(new) > _WHOLE_FROM and len(changes) + len(removed) > _WHOLE_SHARE * len(new):
         return None
     if len(changes) > _MAX_CHANGES:
         changes = [*changes[:_MAX_CHANGES], f"… {len(changes) - _MAX_CHANGES} more changes: look"]
-    return "\n".join([*changes, *_describe_removed(removed)])
-
-
-def _describe_removed(removed: list[str]) -> list[str]:
-    if not removed:
-        return []
-    listed = ", ".join(truncate(text, _MAX_REMOVED_CHARS) for text in removed[:_MAX_REMOVED])
-    return [f"- {listed}" + (f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else "")]
+    if removed:
+        more = f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else ""
+        changes.append(f"- {', '.join(removed[:_MAX_REMOVED])}{more}")
+    return "\n".join(changes)
 
 
 def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
@@ -162,10 +158,6 @@ def _changed_part(before: str, after: str) -> str:
         end += 1
     first, last = max(0, start - 15), len(after) - max(0, end - 15)
     return ("…" if first else "") + truncate(after[first:last], _MAX_PIECE) + ("…" if last < len(after) else "")
-
-
-def _searchable(line: OutlineLine) -> str:
-    return f"{line.text} {line.name}".lower()
 
 
 def _indented(line: OutlineLine) -> str:

@@ -148,14 +148,13 @@ class ActingSessions:
                 outcomes.append(outcome)
                 if outcome.error or step.verb == "close":
                     break
-            has_ended = session.id not in self._sessions
-            if not has_ended and (request.steps[len(outcomes) - 1].verb == "close" or not session.page.outlines.url):
+            if request.steps[len(outcomes) - 1].verb == "close" or not session.page.outlines.url:
                 await self._end(session)
-                has_ended = True
-            if not has_ended:
+            is_open = session.id in self._sessions
+            if is_open:
                 session.page.guard.cancel_questions()
                 await session.page.freeze()
-        return ActingResult("" if has_ended else session.id, is_new, tuple(outcomes))
+        return ActingResult(session.id if is_open else "", is_new, tuple(outcomes))
 
     async def _run_step(
         self, session: _ActingSession, step: Step, request: ActingRequest, deadline_at: float
@@ -191,7 +190,9 @@ class ActingSessions:
         host, wait_s = urlsplit(url).hostname or "", max(0.0, deadline_at - time.monotonic())
         async with AsyncExitStack() as held:
             if step.verb == "open":
-                _check_host(session.login, host, url)
+                if (login := session.login) is not None and not covers_host(login.hosts, host):
+                    message = f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}."
+                    raise errors.RefusedError(message, url=url, next_step="Open this URL without a profile.")
                 for warning in await held.enter_async_context(request.permission(url)):
                     session.page.notice(warning)
                 session.page.guard.allow(url)
@@ -269,10 +270,8 @@ class ActingSessions:
             page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= Counter([principal])
-        identifier = secrets.token_hex(_ID_BYTES)
-        session = _ActingSession(
-            identifier, principal, request.mode, page, runner, handle, resources, login=request.login
-        )
+        own = (secrets.token_hex(_ID_BYTES), principal, request.mode)
+        session = _ActingSession(*own, page, runner, handle, resources, login=request.login)
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
             self._reaper = asyncio.ensure_future(self._end_expired())
@@ -294,10 +293,8 @@ class ActingSessions:
     ) -> tuple[ActingPage, StepRunner, BrowserHandle, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             handle: BrowserHandle = await self._pool.get_handle(Tier.FULL)
-            tab_request = Request(
-                "about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal, language=request.language
-            )
-            lease = await stack.enter_async_context(handle.lease(tab_request))
+            blank = Request("about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal)
+            lease = await stack.enter_async_context(handle.lease(replace(blank, language=request.language)))
             stack.enter_context(handle.hold_for_session())
             page = ActingPage(lease.tab, request.mode, login, request.ask)
             page.guard.follows_redirects = request.follows_redirects
@@ -334,26 +331,14 @@ def _unknown_session() -> errors.UnknownSessionError:
     )
 
 
-def _check_host(login: Login | None, host: str, url: str) -> None:
-    if login is not None and not covers_host(login.hosts, host):
-        raise errors.RefusedError(
-            f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}.",
-            url=url,
-            next_step="Open this URL without a profile.",
-        )
-
-
 def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
     """Raise RefusedError if a page shows a secret of its login: a picture cannot be redacted."""
     if login is None or page.outlines.latest is None:
         return
     lines = page.outlines.latest.lines
     if any(login.redact(text) != text for line in lines for text in (line.name, line.states)):
-        raise errors.RefusedError(
-            f"The page shows a cookie of profile {login.name}, so no picture of it is returned.",
-            url=url,
-            next_step="Read its text: cookies are replaced there.",
-        )
+        message = f"The page shows a cookie of profile {login.name}, so no picture of it is returned."
+        raise errors.RefusedError(message, url=url, next_step="Read its text: cookies are replaced there.")
 
 
 def _redact(outcome: StepOutcome, redact: Callable[[str], str]) -> StepOutcome:

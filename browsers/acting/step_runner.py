@@ -144,19 +144,16 @@ class StepRunner:
 
     def _find_refusal(self) -> StepError | None:
         guard = self._page.guard
+        reason = ""
         if guard.refused_writes and self._mode is ActingMode.ACT:
-            return StepError(f"refused: the person did not allow it to send {guard.refused_writes[0]}")
-        if guard.refused_writes:
-            return StepError(
-                f"refused: it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"
-                " the operator can set SEARCH_MCP_ACTING=act"
-            )
-        if guard.refused_hosts:
-            return StepError(
-                f"refused: it leads to {guard.refused_hosts[0]}, which is not a host of this session;"
-                " open it if you want to go there"
-            )
-        return None
+            reason = f"the person did not allow it to send {guard.refused_writes[0]}"
+        elif guard.refused_writes:
+            reason = f"it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"
+            reason += " the operator can set SEARCH_MCP_ACTING=act"
+        elif guard.refused_hosts:
+            reason = f"it leads to {guard.refused_hosts[0]}, which is not a host of this session;"
+            reason += " open it if you want to go there"
+        return StepError(f"refused: {reason}") if reason else None
 
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
         page, before = self._page, self._last_outline
@@ -173,13 +170,12 @@ class StepRunner:
             return "", ""
         except (CommandFailedError, BrowsersError):
             return "", ""
-        if page.has_new_document and page.is_pdf:
-            page.has_new_document = False
-            self._last_outline = after
+        self._last_outline = after
+        is_pdf = page.has_new_document and page.is_pdf
+        is_new, page.has_new_document = page.has_new_document or before is None, False
+        if is_pdf:
             page.notice(f"this is a PDF: read_doc reads {quote(after.facts.url)}")
             return write_heading(after), write_heading(after)
-        self._last_outline = after
-        is_new, page.has_new_document = page.has_new_document or before is None, False
         if before is not None and not is_new and not (error is not None and error.shows_page):
             changes = compare_outlines(before, after)
             if changes is not None:

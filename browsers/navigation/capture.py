@@ -131,16 +131,10 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
         owner.start("DOM.getFrameOwner", frameId=child.node["frame"]["id"]),
         owner.start("Page.createIsolatedWorld", frameId=child.parent_id, worldName=ISOLATED_WORLD),
     )
-    resolved = await owner.send(
-        "DOM.resolveNode", backendNodeId=element["backendNodeId"], executionContextId=world["executionContextId"]
-    )
-    answer = await owner.send(
-        "Runtime.callFunctionOn",
-        objectId=resolved["object"]["objectId"],
-        functionDeclaration=_MARK_IF_VISIBLE,
-        arguments=[{"value": child.mark}],
-        returnByValue=True,
-    )
+    node_id, context = element["backendNodeId"], world["executionContextId"]
+    resolved = await owner.send("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
+    call: Event = {"functionDeclaration": _MARK_IF_VISIBLE, "arguments": [{"value": child.mark}], "returnByValue": True}
+    answer = await owner.send("Runtime.callFunctionOn", objectId=resolved["object"]["objectId"], **call)
     return bool(answer["result"].get("value"))
 
 
@@ -162,19 +156,11 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
         session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD),
     )
     context = world["executionContextId"]
-    inside = await asyncio.gather(
-        *(
-            session.start("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
-            for node_id in _find_in_closed_roots(snapshot, frame_id)[:_MAX_CLOSED]
-        )
-    )
-    roots = [{"objectId": node["object"]["objectId"]} for node in inside]
-    await session.start(
-        "Runtime.callFunctionOn",
-        functionDeclaration=MARK_HIDDEN,
-        executionContextId=context,
-        arguments=[{"value": _MAX_ELEMENTS}, *roots],
-    )
+    inside = _find_in_closed_roots(snapshot, frame_id)[:_MAX_CLOSED]
+    asked = (session.start("DOM.resolveNode", backendNodeId=one, executionContextId=context) for one in inside)
+    roots = [{"objectId": node["object"]["objectId"]} for node in await asyncio.gather(*asked)]
+    call: Event = {"functionDeclaration": MARK_HIDDEN, "arguments": [{"value": _MAX_ELEMENTS}, *roots]}
+    await session.start("Runtime.callFunctionOn", executionContextId=context, **call)
 
 
 def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:

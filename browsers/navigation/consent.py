@@ -168,13 +168,9 @@ class _BannerFrame:
         return None if _log_exception(expression, answer) else answer["result"].get("value")
 
     async def _call_function(self, body: str, *arguments: str, **params: Any) -> dict[str, Any]:
-        return await self.send(
-            "Runtime.callFunctionOn",
-            objectId=self._object_id,
-            functionDeclaration=f"function() {{ {body} }}",
-            arguments=[{"objectId": argument} for argument in arguments],
-            **params,
-        )
+        params["functionDeclaration"] = f"function() {{ {body} }}"
+        params["arguments"] = [{"objectId": argument} for argument in arguments]
+        return await self.send("Runtime.callFunctionOn", objectId=self._object_id, **params)
 
     async def _resolve(self, node_id: int) -> str:
         await self.call("isGone()")  # the script may not be there yet
@@ -294,6 +290,5 @@ async def _press(session: Session, frame: _BannerFrame, plan: dict[str, Any]) ->
     x, y = await frame.find_offset()
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        await session.send(
-            "Input.dispatchMouseEvent", type=kind, x=x + plan["x"], y=y + plan["y"], limit_s=_COMMAND_LIMIT_S, **button
-        )
+        place = {"x": x + plan["x"], "y": y + plan["y"]}
+        await session.send("Input.dispatchMouseEvent", limit_s=_COMMAND_LIMIT_S, type=kind, **place, **button)

@@ -91,15 +91,8 @@ class PageObserver:
         elif self._tier is Tier.LIGHT:
             commands.append(session.start("Emulation.setDeviceMetricsOverride", **light_viewport()))
         if self._tier is not Tier.LIGHT:
-            commands.append(
-                session.start(
-                    "Target.setAutoAttach",
-                    autoAttach=True,
-                    waitForDebuggerOnStart=False,
-                    flatten=self._tab.connection.flat,
-                    filter=[{"type": "iframe"}],
-                )
-            )
+            attach: Event = {"autoAttach": True, "waitForDebuggerOnStart": False, "filter": [{"type": "iframe"}]}
+            commands.append(session.start("Target.setAutoAttach", flatten=self._tab.connection.flat, **attach))
         connection, context_id = self._tab.connection, self._tab.context_id
         denied = connection.browser.send("Browser.setDownloadBehavior", behavior="deny", browserContextId=context_id)
         return asyncio.gather(*commands, denied)

@@ -187,9 +187,8 @@ class Visit:
         await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
         await self._wait_prepared()
         left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        readiness_s = max(
-            MIN_READINESS_S, min(request.limits.readiness_s * min(measure_slowdown(), MAX_READINESS_FACTOR), left_s)
-        )
+        slow_s = request.limits.readiness_s * min(measure_slowdown(), MAX_READINESS_FACTOR)
+        readiness_s = max(MIN_READINESS_S, min(slow_s, left_s))
         complete = await page.wait_until_ready(readiness_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)

@@ -185,9 +185,8 @@ class BrowserPool:
                 next_step=_CORRECT_PATH if found.source == "setting" else None,
             ) from error
         plan = plan_launch(tier, identity, self._settings)
-        chromium = await self._launch_chromium(
-            LaunchRequest(tier, found.executable, plan, self._settings.page_memory_bytes)
-        )
+        request = LaunchRequest(tier, found.executable, plan, self._settings.page_memory_bytes)
+        chromium = await self._launch_chromium(request)
         handle = self.handles[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
         self._spawn(self._watch(tier, handle))
         handle.prepare_tabs()
