@@ -108,10 +108,10 @@ class ActingPage:
             commands.append(session.start("Page.enable"))
         self.processes.attach()
         async with asyncio.timeout(_PREPARE_LIMIT_S):
-            context = self._tab.context_id
             for name in _PERMISSIONS:
-                denied: Event = {"permission": {"name": name}, "setting": "denied", "browserContextId": context}
-                commands.append(asyncio.ensure_future(connection.browser.send("Browser.setPermission", **denied)))
+                denied: Event = {"permission": {"name": name}, "setting": "denied"}
+                context = {"browserContextId": self._tab.context_id}
+                commands.append(connection.browser.start("Browser.setPermission", **denied, **context))
             await asyncio.gather(*commands)
             if self._login is not None:
                 await self._login.restore()
@@ -177,12 +177,8 @@ class ActingPage:
         reason = answer.get("errorText", "")
         if reason and not ("ERR_ABORTED" in reason and await self.downloads.has_begun(_DOWNLOAD_BEGINS_S)):
             if self.guard.refused_hosts:
-                host = self.guard.refused_hosts[-1]
-                raise errors.RefusedError(
-                    f"{url} leads to {host}, which is not a host of this session.",
-                    url=url,
-                    next_step="Open its URL if you want to go there.",
-                )
+                message = f"{url} leads to {self.guard.refused_hosts[-1]}, which is not a host of this session."
+                raise errors.RefusedError(message, url=url, next_step="Open its URL if you want to go there.")
             raise map_net_error(reason, url, url, traffic)
         await self.wait_until_idle(min(_OPEN_IDLE_LIMIT_S, limit_s))
 

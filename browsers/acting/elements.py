@@ -16,7 +16,7 @@ from browsers.acting.frame_processes import (
     FrameProcesses,
 )
 from browsers.acting.input import InputDevices
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Event
 from browsers.scripts import ELEMENT_FUNCTIONS
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -251,13 +251,8 @@ class PageElement:
     async def _find_object(self, function: str) -> tuple[str, int] | None:
         self.process.has_objects = True
         session, element = self.process.session, await self._resolve()
-        found = await session.send(
-            "Runtime.callFunctionOn",
-            objectId=element,
-            functionDeclaration=ELEMENT_FUNCTIONS[function],
-            objectGroup=OBJECT_GROUP,
-            limit_s=_LIMIT_S,
-        )
+        call: Event = {"functionDeclaration": ELEMENT_FUNCTIONS[function], "objectGroup": OBJECT_GROUP}
+        found = await session.send("Runtime.callFunctionOn", limit_s=_LIMIT_S, objectId=element, **call)
         if (identifier := found["result"].get("objectId")) is None:
             return None
         described = await session.send("DOM.describeNode", objectId=identifier, limit_s=_LIMIT_S)
@@ -291,17 +286,15 @@ class PageElement:
 
     async def _find_cover_in(self, process: FrameProcess, node_id: int, frame_id: str, x: float, y: float) -> str:
         try:
-            scrolled = await process.send_in_world(
-                "Runtime.evaluate", process.frame_id, "contextId", expression="[scrollX, scrollY]", returnByValue=True
-            )
+            place: Event = {"expression": "[scrollX, scrollY]", "returnByValue": True}
+            scrolled = await process.send_in_world("Runtime.evaluate", process.frame_id, "contextId", **place)
         except CommandFailedError:
             return _CHANGING
         left, top = scrolled["result"]["value"]
         try:
             # This command alone takes coordinates of the document.
-            hit = await process.session.send(
-                "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
-            )
+            at = {"x": round(x + left), "y": round(y + top)}
+            hit = await process.session.send("DOM.getNodeForLocation", includeUserAgentShadowDOM=False, **at)
         except CommandFailedError:
             return ""
         if hit["backendNodeId"] == node_id:

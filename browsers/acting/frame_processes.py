@@ -58,14 +58,10 @@ class FrameProcess:
     async def call(self, object_id: str, function: str, arguments: list[Event]) -> Any:
         """Call one of `ELEMENT_FUNCTIONS` with an object as `this`. Raises ElementActionError if it threw."""
         self.has_objects = True
+        call: Event = {"functionDeclaration": ELEMENT_FUNCTIONS[function], "arguments": arguments}
+        by_value = {"returnByValue": True, "awaitPromise": True}
         answer = await self.session.send(
-            "Runtime.callFunctionOn",
-            objectId=object_id,
-            functionDeclaration=ELEMENT_FUNCTIONS[function],
-            arguments=arguments,
-            returnByValue=True,
-            awaitPromise=True,
-            limit_s=_LIMIT_S,
+            "Runtime.callFunctionOn", objectId=object_id, limit_s=_LIMIT_S, **call, **by_value
         )
         if "exceptionDetails" in answer:
             raise ElementActionError("the page's element cannot be used in this way")
@@ -172,14 +168,10 @@ class FrameProcesses:
         session.post("Runtime.runIfWaitingForDebugger")
 
     def _attach_below(self, session: Session) -> None:
-        session.post(
-            "Target.setAutoAttach",
-            autoAttach=True,
-            waitForDebuggerOnStart=True,
-            flatten=self._flat,
-            # Chromium pauses workers also if the filter leaves them out.
-            filter=[{"type": "iframe"}, {"type": "worker"}],
-        )
+        # Chromium pauses workers also if the filter leaves them out.
+        kinds = [{"type": "iframe"}, {"type": "worker"}]
+        pauses = {"autoAttach": True, "waitForDebuggerOnStart": True}
+        session.post("Target.setAutoAttach", flatten=self._flat, filter=kinds, **pauses)
 
     def _prepare_worker(self, session: Session) -> None:
         session.on("Target.attachedToTarget", lambda event: self._prepare_worker(session.child(event["sessionId"])))

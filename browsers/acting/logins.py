@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.dom_snapshot import PageNode, iter_subtree
-from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.cdp.session import CommandFailedError, Session
 from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify, make_settable
 from browsers.model import ThirdParties
 from browsers.navigation.error_mapping import map_net_error
@@ -59,13 +59,11 @@ class LoginRestorer:
 
     async def has_lost_session(self) -> bool:
         """Return True if the site deleted all session cookies of the login (`LoginState.session_cookies`)."""
-        expected = self._state.session_cookies()
+        expected, context = self._state.session_cookies(), {"browserContextId": self._tab.context_id}
         if not expected:
             return False
-        found = await self._tab.connection.browser.send(
-            "Storage.getCookies", browserContextId=self._tab.context_id, limit_s=_LIMIT_S
-        )
-        return not expected & {identify(cookie) for cookie in found["cookies"]}
+        found = await self._tab.connection.browser.send("Storage.getCookies", limit_s=_LIMIT_S, **context)
+        return expected.isdisjoint(identify(cookie) for cookie in found["cookies"])
 
     async def _add_script(self) -> None:
         if not self._left:
@@ -97,12 +95,6 @@ async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
     return {str(origin): {str(name): str(item) for name, item in items}}
 
 
-async def _read_cookies(tab: Tab) -> list[Event]:
-    async with asyncio.timeout(_LIMIT_S):
-        found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
-    return [{name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in found["cookies"]]
-
-
 async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
     """Show a page until it is closed, or for `limit_s`; return the login of the hosts. Raises BrowsersError."""
     tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
@@ -112,8 +104,7 @@ async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, 
     try:
         answer = await tab.session.send("Page.navigate", url=url, limit_s=_NAVIGATE_S)
     except TimeoutError:
-        message = f"{url} did not answer within {_NAVIGATE_S:.0f} s."
-        raise errors.DeadlineExceededError(message, url=url) from None
+        raise errors.DeadlineExceededError(f"{url} did not answer within {_NAVIGATE_S:.0f} s.", url=url) from None
     if reason := answer.get("errorText"):
         raise map_net_error(reason, url, url, tab.listener.traffic)
     cookies: Iterable[Cookie] = ()
@@ -132,7 +123,9 @@ async def _read(tab: Tab, storage: dict[str, dict[str, str]]) -> Iterable[Cookie
     """Return the cookies, and add the local storage of the visible page; return none if the browser is closed."""
     cookies: Iterable[Cookie] = ()
     with contextlib.suppress(*_GONE):
-        cookies = await _read_cookies(tab)
+        context = {"browserContextId": tab.context_id}
+        found = await tab.connection.browser.send("Storage.getCookies", limit_s=_LIMIT_S, **context)
+        cookies = [{name: one[name] for name in COOKIE_FIELDS if name in one} for one in found["cookies"]]
         tab.session.begin_visit()
         storage |= await _read_storage(tab.session)
     return cookies

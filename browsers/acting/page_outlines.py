@@ -7,7 +7,7 @@ import time
 from html import escape
 from typing import TYPE_CHECKING
 
-from browsers.acting.dom_snapshot import STYLES, PageNode, ProcessSnapshot
+from browsers.acting.dom_snapshot import STYLES, PageNode, ProcessSnapshot, iter_subtree
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
@@ -103,6 +103,7 @@ class PageOutlines:
         line = self._known.get(ref)
         if process is None or line is None:
             raise ElementGoneError(f"{label or ref} is gone")
+        place = line.box[:2] if line.box is not None and self._looked_at - line.since >= _STILL_S else None
         return PageElement(
             self._processes,
             process,
@@ -112,7 +113,7 @@ class PageOutlines:
             frame_id=line.frame_id,
             label=label or ref,
             may_be_drawn=line.role in DRAWN_BY_LABEL,
-            place=line.box[:2] if line.box is not None and self._looked_at - line.since >= _STILL_S else None,
+            place=place,
         )
 
     def is_secret(self, ref: str) -> bool:
@@ -132,13 +133,8 @@ class PageOutlines:
 
     async def _capture(self, process: FrameProcess) -> Event | None:
         try:
-            return await process.session.send(
-                "DOMSnapshot.captureSnapshot",
-                computedStyles=list(STYLES),
-                includePaintOrder=False,
-                includeDOMRects=False,
-                limit_s=SNAPSHOT_LIMIT_S,
-            )
+            parts: Event = {"computedStyles": list(STYLES), "includePaintOrder": False, "includeDOMRects": False}
+            return await process.session.send("DOMSnapshot.captureSnapshot", limit_s=SNAPSHOT_LIMIT_S, **parts)
         except (CommandFailedError, PageCrashedError):
             if process is self._processes.main:
                 raise
@@ -167,15 +163,8 @@ def serialize_page(page: ActingPage) -> Snapshot:
     while writer.found_frames and len(frames) < _MAX_FRAMES:
         mark, node = writer.found_frames.pop(0)
         frames.append(Frame(mark, node.frame_url, writer.write(node.children[0])))
-    return Snapshot(
-        url=outline.facts.url,
-        requested_url=outline.facts.url,
-        status=page.status or 200,
-        media_type="text/html",
-        html=html,
-        frames=tuple(frames),
-        rendered=True,
-    )
+    url, status = outline.facts.url, page.status or 200
+    return Snapshot(url, url, status, media_type="text/html", html=html, frames=tuple(frames), rendered=True)
 
 
 class _PageWriter:
@@ -187,13 +176,8 @@ class _PageWriter:
 
     def _find_with_visible(self, root: PageNode) -> set[int]:
         """Return the ids (`id()`) of nodes with a visible descendant."""
-        order, stack = [], [root]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            stack.extend(node.children)
         found: set[int] = set()
-        for node in reversed(order):
+        for node in reversed(list(iter_subtree(root))):
             is_visible = node.tag != "#other" and node.is_visible
             if (is_visible or id(node) in found) and node.parent is not None:
                 found.add(id(node.parent))
@@ -226,7 +210,8 @@ class _PageWriter:
         self, node: PageNode, is_raw: bool, out: list[str], stack: list[str | tuple[PageNode, bool]]
     ) -> None:
         tag = node.tag
-        is_hidden = not is_raw and self._is_hidden(node)
+        is_shown = is_raw or node.is_visible or id(node) in self._with_visible
+        is_hidden = not is_shown and tag not in _WITHOUT_BOX
         mark = ' data-x-hidden=""' if is_hidden else ""
         if tag in _FRAMES and node.children and not is_hidden:
             self._marks += 1
@@ -254,6 +239,3 @@ class _PageWriter:
             for name, value in node.attributes.items()
             if name not in left_out and not name.startswith("data-x-")
         )
-
-    def _is_hidden(self, node: PageNode) -> bool:
-        return not node.is_visible and id(node) not in self._with_visible and node.tag not in _WITHOUT_BOX

@@ -270,8 +270,10 @@ class ActingSessions:
             page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= Counter([principal])
-        own = (secrets.token_hex(_ID_BYTES), principal, request.mode)
-        session = _ActingSession(*own, page, runner, handle, resources, login=request.login)
+        identifier = secrets.token_hex(_ID_BYTES)
+        session = _ActingSession(
+            identifier, principal, request.mode, page, runner, handle, resources, login=request.login
+        )
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
             self._reaper = asyncio.ensure_future(self._end_expired())

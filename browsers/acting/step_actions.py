@@ -38,6 +38,7 @@ _SCROLL_SHARE = 0.85
 """Share of the window height that `scroll down` and `scroll up` scroll."""
 _SCROLL_IN_PX = 400.0
 """CSS pixels that `scroll TARGET` scrolls by default."""
+_SET_ACT = "the operator can set SEARCH_MCP_ACTING=act"
 _T = TypeVar("_T")
 
 
@@ -135,10 +136,7 @@ class StepActions:
             await element.hover()
         elif step.verb == "type":
             if page.outlines.is_secret(line.ref) and self._mode is ActingMode.READ:
-                raise StepError(
-                    "refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes;"
-                    " the operator can set SEARCH_MCP_ACTING=act"
-                )
+                raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {_SET_ACT}")
             made = await element.type(step.text, slowly=step.way == "slowly")
             if made is not None:
                 is_secret = page.outlines.is_secret(line.ref)
@@ -177,9 +175,7 @@ class StepActions:
         """Give a file to a file field, or to the one for which the page asks after a click on the element."""
         dialogs = self._page.dialogs
         if self._mode is ActingMode.READ:
-            raise StepError(
-                "refused: SEARCH_MCP_ACTING=read gives no files to pages; the operator can set SEARCH_MCP_ACTING=act"
-            )
+            raise StepError(f"refused: SEARCH_MCP_ACTING=read gives no files to pages; {_SET_ACT}")
         if step.data is None:
             raise StepError(f"{quote(step.text[:80])} was not read")
         left_s, url = self._deadline_at - time.monotonic(), self._page.outlines.url
@@ -223,9 +219,8 @@ class StepActions:
     async def follow_script_window(self) -> bool:
         """Load the URL of the only window that a script opened in this step; return True if it is loaded."""
         page, parts = self._page, urlsplit(self._page.dialogs.popup_url)
-        if not self._may_follow or page.dialogs.popups > 1 or parts.scheme not in ("http", "https"):
-            return False
-        if not page.guard.is_allowed(parts.hostname or ""):
+        is_only_page = page.dialogs.popups < 2 and parts.scheme in ("http", "https")
+        if not self._may_follow or not is_only_page or not page.guard.is_allowed(parts.hostname or ""):
             return False
         await page.open(page.dialogs.take_window(), limit_s=_OPEN_LIMIT_S)
         page.notice("the new window of the page was opened in this tab")
@@ -262,9 +257,8 @@ class StepActions:
             if any(words in piece.name.lower() for line in outline.lines for piece in (line, *line.pieces)):
                 return
             if time.monotonic() > end:
-                raise StepError(
-                    f"{quote(truncate(step.text, 60))} did not appear within {limit_s:.0f} s", shows_page=True
-                )
+                message = f"{quote(truncate(step.text, 60))} did not appear within {limit_s:.0f} s"
+                raise StepError(message, shows_page=True)
             await asyncio.sleep(_POLL_S)
 
     async def _scroll(self, step: Step) -> None:
