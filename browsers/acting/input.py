@@ -12,24 +12,18 @@ _DRAG_MOVES = 8
 """Mouse moves between the ends of a drag."""
 
 _KEYS = {
-    "Enter": (13, "\r"),
-    "Tab": (9, ""),
-    "Escape": (27, ""),
-    "Backspace": (8, ""),
-    "Delete": (46, ""),
-    "ArrowUp": (38, ""),
-    "ArrowDown": (40, ""),
-    "ArrowLeft": (37, ""),
-    "ArrowRight": (39, ""),
-    "Home": (36, ""),
-    "End": (35, ""),
-    "PageUp": (33, ""),
-    "PageDown": (34, ""),
-    "Insert": (45, ""),
-    "Space": (32, " "),
-    "Shift": (16, ""),
-} | {f"F{number}": (111 + number, "") for number in range(1, 13)}
-"""Windows virtual key code of each key, and the text that it enters."""
+    name: int(code)
+    for name, _, code in (
+        pair.partition("=")
+        for pair in (
+            "Enter=13 Tab=9 Escape=27 Backspace=8 Delete=46 ArrowUp=38 ArrowDown=40 ArrowLeft=37 ArrowRight=39 Home=36 "
+            "End=35 PageUp=33 PageDown=34 Insert=45 Space=32 Shift=16"
+        ).split()
+    )
+} | {f"F{number}": 111 + number for number in range(1, 13)}
+"""Windows virtual key code of each key."""
+_TEXTS = {"Enter": "\r", "Space": " "}
+"""Texts that keys with a name enter."""
 _SYNONYMS = {
     "return": "Enter",
     "esc": "Escape",
@@ -125,9 +119,8 @@ class InputDevices:
         await self._send("Input.insertText", text=text)
 
     async def _key(self, name: str, modifiers: int, commands: list[str]) -> None:
-        code, text = _KEYS.get(name, (ord(name.upper()[0]), name))
-        if modifiers & ~8:
-            text = ""
+        code = _KEYS.get(name) or ord(name.upper()[0])
+        text = "" if modifiers & ~8 else _TEXTS.get(name, "" if name in _KEYS else name)
         event: Event = {
             "key": " " if name == "Space" else name,
             "code": name if name in _KEYS else f"Key{name.upper()}" if name.isascii() and name.isalpha() else "",

@@ -12,50 +12,23 @@ from itertools import islice
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
 
-_TAGS = {
-    "a": "link",
-    "area": "link",
-    "button": "button",
-    "textarea": "textbox",
-    "summary": "disclosure",
-    "option": "option",
-    "nav": "navigation",
-    "main": "main",
-    "form": "form",
-    "table": "table",
-    "dialog": "dialog",
-    "iframe": "iframe",
-    "img": "img",
-    "fieldset": "group",
-    "video": "video",
-    "audio": "audio",
-    "canvas": "canvas",
-    "aside": "aside",
-    "header": "header",
-    "footer": "footer",
-    "search": "search",
-    "meter": "meter",
-    "progress": "progressbar",
-} | {f"h{level}": f"h{level}" for level in range(1, 7)}
-_INPUTS = {
-    "checkbox": "checkbox",
-    "radio": "radio",
-    "range": "slider",
-    "number": "spinbutton",
-    "search": "searchbox",
-    "submit": "button",
-    "button": "button",
-    "reset": "button",
-    "image": "button",
-    "file": "file",
-    "color": "color",
-    "date": "date",
-    "time": "time",
-    "datetime-local": "datetime",
-    "month": "month",
-    "week": "week",
-    "password": "password",
-}
+_TAGS = dict(
+    pair.split("=")
+    for pair in (
+        "a=link area=link button=button textarea=textbox summary=disclosure option=option nav=navigation main=main "
+        "form=form table=table dialog=dialog iframe=iframe img=img fieldset=group video=video audio=audio "
+        "canvas=canvas aside=aside header=header footer=footer search=search meter=meter progress=progressbar "
+        "h1=h1 h2=h2 h3=h3 h4=h4 h5=h5 h6=h6"
+    ).split()
+)
+_INPUTS = dict(
+    pair.split("=")
+    for pair in (
+        "checkbox=checkbox radio=radio range=slider number=spinbutton search=searchbox submit=button button=button "
+        "reset=button image=button file=file color=color date=date time=time datetime-local=datetime month=month "
+        "week=week password=password"
+    ).split()
+)
 FIELDS = frozenset(
     "textbox searchbox spinbutton slider date time combobox color month datetime week password file".split()
 )

@@ -24,25 +24,6 @@ _MAX_WAIT_S = 30.0
 _DEFAULT_TIMES = 20
 _ECHO_CHARS = 80
 
-_VERBS = {
-    "open": "open URL",
-    "look": "look [words]",
-    "click": "click TARGET [twice|right|accept [= answer]]",
-    "type": "type TARGET [slowly] = text [+ Enter]",
-    "select": "select TARGET = option [| option]",
-    "upload": "upload TARGET = name.txt: text, or upload TARGET = file below the document root",
-    "press": "press Key [accept]",
-    "hover": "hover TARGET",
-    "drag": "drag TARGET to TARGET, or drag TARGET by x y",
-    "scroll": "scroll down|up|end|TARGET [pixels]",
-    "more": "more TARGET [times]",
-    "wait": "wait words|seconds",
-    "back": "back",
-    "point": "point x y [to x y]",
-    "read": "read",
-    "close": "close",
-}
-"""Verbs and their syntax."""
 REQUEST_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "more", "point", "hover"})
 """Verbs after which requests of the page count as caused by a step."""
 WRITE_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "point"})
@@ -118,12 +99,11 @@ def parse_step(source: str) -> Step:
         raise StepSyntaxError(f"a step has {len(source)} characters, and may have at most {_MAX_STEP_CHARS}")
     verb, _, rest = source.partition(" ")
     verb, rest = verb.lower(), rest.strip()
-    parse = _PARSERS.get(verb)
-    if parse is None:
+    if verb not in _VERBS:
         close = difflib.get_close_matches(verb, _VERBS, 1, 0.5)
-        hint = f"did you mean: {_VERBS[close[0]]}" if close else f"there are: {', '.join(_VERBS)}"
+        hint = f"did you mean: {_VERBS[close[0]][0]}" if close else f"there are: {', '.join(_VERBS)}"
         raise StepSyntaxError(f"{_echo(verb or source)} is not a step; {hint}")
-    return parse(source, verb, rest)
+    return _VERBS[verb][1](source, verb, rest)
 
 
 def _echo(text: str) -> str:
@@ -132,7 +112,7 @@ def _echo(text: str) -> str:
 
 
 def _wrong(source: str, verb: str, why: str = "") -> StepSyntaxError:
-    return StepSyntaxError(f"{_echo(source)} is incomplete{': ' + why if why else ''}; write {_VERBS[verb]}")
+    return StepSyntaxError(f"{_echo(source)} is incomplete{': ' + why if why else ''}; write {_VERBS[verb][0]}")
 
 
 def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
@@ -150,7 +130,7 @@ def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
 
 
 def _too_long(source: str, verb: str) -> StepSyntaxError:
-    return StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
+    return StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb][0]}")
 
 
 def _parse_plain(source: str, verb: str, rest: str) -> Step:
@@ -189,7 +169,7 @@ def _parse_targeted(source: str, verb: str, rest: str) -> Step:
     way, _, answer = (part.strip() for part in rest.partition("="))
     way = way.lower()
     if answer and way != "accept":
-        raise StepSyntaxError(f"{_echo(source)}: only accept takes an answer; write {_VERBS[verb]}")
+        raise StepSyntaxError(f"{_echo(source)}: only accept takes an answer; write {_VERBS[verb][0]}")
     if way and not (verb == "click" and way in ("twice", "right", "accept")):
         raise _too_long(source, verb)
     return Step(source, verb, target, text=answer, way=way)
@@ -263,24 +243,25 @@ def _parse_point(source: str, verb: str, rest: str) -> Step:
     return Step(source, verb, numbers=numbers)
 
 
-_PARSERS = {
-    "open": _parse_words,
-    "look": _parse_words,
-    "click": _parse_targeted,
-    "type": _parse_type,
-    "select": _parse_select,
-    "upload": _parse_upload,
-    "press": _parse_press,
-    "hover": _parse_targeted,
-    "drag": _parse_drag,
-    "scroll": _parse_scroll,
-    "more": _parse_more,
-    "wait": _parse_wait,
-    "back": _parse_plain,
-    "point": _parse_point,
-    "read": _parse_plain,
-    "close": _parse_plain,
+_VERBS = {
+    "open": ("open URL", _parse_words),
+    "look": ("look [words]", _parse_words),
+    "click": ("click TARGET [twice|right|accept [= answer]]", _parse_targeted),
+    "type": ("type TARGET [slowly] = text [+ Enter]", _parse_type),
+    "select": ("select TARGET = option [| option]", _parse_select),
+    "upload": ("upload TARGET = name.txt: text, or upload TARGET = file below the document root", _parse_upload),
+    "press": ("press Key [accept]", _parse_press),
+    "hover": ("hover TARGET", _parse_targeted),
+    "drag": ("drag TARGET to TARGET, or drag TARGET by x y", _parse_drag),
+    "scroll": ("scroll down|up|end|TARGET [pixels]", _parse_scroll),
+    "more": ("more TARGET [times]", _parse_more),
+    "wait": ("wait words|seconds", _parse_wait),
+    "back": ("back", _parse_plain),
+    "point": ("point x y [to x y]", _parse_point),
+    "read": ("read", _parse_plain),
+    "close": ("close", _parse_plain),
 }
+"""Syntax and parser of each verb."""
 
 
 _MAX_NAMED = 5

@@ -28,12 +28,14 @@ _READ_BYTES = 4_096
 
 
 def read_proc_entry(path: str) -> bytes:
-    """Return the first 4 kB of an entry of /proc, within microseconds. Raises OSError if the process has ended."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.read(descriptor, _READ_BYTES)
-    finally:
-        os.close(descriptor)
+    """Return the first 4 kB of an entry of /proc, within microseconds; nothing if the process has ended."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.read(descriptor, _READ_BYTES)
+        finally:
+            os.close(descriptor)
+    return b""
 
 
 def list_tree_pids(root: int) -> list[int]:
@@ -47,8 +49,7 @@ def list_tree_pids(root: int) -> list[int]:
             continue
         found.append(pid)
         for thread in threads:
-            with contextlib.suppress(OSError):
-                todo.extend(map(int, read_proc_entry(f"{PROC}/{pid}/task/{thread}/children").split()))
+            todo.extend(map(int, read_proc_entry(f"{PROC}/{pid}/task/{thread}/children").split()))
     return found
 
 
@@ -72,10 +73,7 @@ def find_zygotes(root: int) -> list[int]:
 
 def command_line(pid: int) -> bytes:
     """Return the first 4 kB of the command line of a process, empty if it has ended."""
-    try:
-        return read_proc_entry(f"{PROC}/{pid}/cmdline")
-    except OSError:
-        return b""
+    return read_proc_entry(f"{PROC}/{pid}/cmdline")
 
 
 _POLL_S = 0.03
@@ -197,7 +195,7 @@ class RendererGuard:
     def _list_renderers(self) -> list[int]:
         children: set[int] = set()
         for zygote in self._zygotes:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(ValueError):
                 children.update(map(int, read_proc_entry(f"/proc/{zygote}/task/{zygote}/children").split()))
         # A new process has the command line of its zygote for a moment.
         new = [pid for pid in children - self._renderers.keys() if b"--type=renderer" in command_line(pid)]
@@ -219,10 +217,8 @@ class RendererGuard:
 
 
 def _resident_bytes(pid: int) -> int:
-    try:
-        return int(read_proc_entry(f"/proc/{pid}/statm").split()[1]) * _PAGE_BYTES
-    except (OSError, IndexError):
-        return 0
+    fields = read_proc_entry(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * _PAGE_BYTES if len(fields) > 1 else 0
 
 
 def _count_threads(pid: int) -> int:
@@ -242,9 +238,6 @@ def _lower_priority(pid: int) -> None:
 
 
 def _cpu_ticks(pid: int) -> int:
-    try:
-        # The name in parentheses may contain spaces.
-        fields = read_proc_entry(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        return int(fields[11]) + int(fields[12])
-    except (OSError, IndexError):
-        return 0
+    # The name in parentheses may contain spaces.
+    fields = read_proc_entry(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0
