@@ -80,7 +80,6 @@ class Turn:
 
 
 _Lane = OrderedDict[str, OrderedDict[str, deque[Turn]]]
-"""Waiting turns by principal and key."""
 
 
 class FairQueue:
@@ -94,7 +93,6 @@ class FairQueue:
         self._per_key = per_key
         self._keys_in_use: Counter[str] = Counter()
         self._lanes: dict[bool, _Lane] = {False: OrderedDict(), True: OrderedDict()}
-        """Waiting turns by `is_bulk`."""
         self._turns: dict[Turn, None] = {}
         """Waiting turns, oldest first."""
 

@@ -70,7 +70,6 @@ class ActingPage:
         self.session = tab.session
         self._had_banner_check = False
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
-        """Hosts of the documents of the main frame."""
         self.requests = StepRequests(tab.session)
         self._readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(

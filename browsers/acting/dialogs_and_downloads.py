@@ -45,7 +45,6 @@ class PopupHandler:
         self.popup_url = ""
         """URL of the last window that the page tried to open in this step."""
         self.popups = 0
-        """Number of these windows."""
         self.accepts_dialogs = False
         """True if the last step that acted accepts `confirm` and `prompt` dialogs, which may come later."""
         self.answer = ""

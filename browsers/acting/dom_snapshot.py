@@ -29,7 +29,6 @@ class ComputedStyle(NamedTuple):
     font_size: str
     overflow: str
     color: str
-    """Color that fills the text."""
     background_color: str
     background_image: str
     background_clip: str
@@ -65,20 +64,17 @@ class PageNode:
     style: ComputedStyle | None = None
     """None if the node has no box of its own."""
     listens: bool = False
-    """True if the node has a click listener."""
     value: str | None = None
     checked: bool = False
     selected: bool = False
     shadow_root: str = ""
     """`open` or `closed` for a shadow root."""
     frame_url: str = ""
-    """URL of the document in a frame."""
     is_visible: bool = False
     """True if the node is visible or, without a box, a descendant has a box; set by `visibility.mark_visible`."""
     is_clipped: bool = False
     """True for an element scrolled out of view inside a scroll container."""
     role: str = ""
-    """Role of an element, set when an outline is built."""
     has_controls: bool = False
     """True if a descendant is a control, set when an outline is built."""
     is_behind: bool = False
@@ -120,7 +116,6 @@ class ProcessSnapshot:
     raw: Mapping[str, Any]
     """Result of `DOMSnapshot.captureSnapshot`."""
     prefix: str = ""
-    """Prefix of the references of its nodes."""
     owner: str = ""
     """Reference of the frame element in the parent process; empty for the main process."""
 

@@ -37,9 +37,7 @@ class FrameProcess:
     """Prefix of the references in this process; empty for the main frame."""
     parent: FrameProcess | None = None
     worlds: dict[str, int] = field(default_factory=dict)
-    """Isolated worlds by frame id; they end with the document of their frame."""
     has_objects: bool = False
-    """True if objects of the group `OBJECT_GROUP` may exist."""
 
     def forget_world(self, frame_id: str) -> None:
         """Drop the world of a frame that has another document: its number may be that of another world now."""
@@ -98,7 +96,6 @@ class FrameProcesses:
         self._on_frame = on_frame
         self._on_worker = on_worker
         self._others: dict[str, FrameProcess] = {}
-        """Processes by session id."""
         self._prefixes: dict[str, str] = {}
         """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
 

@@ -9,7 +9,6 @@ from browsers.cdp.session import Event, Session
 _INPUT_LIMIT_S = 2.0
 """Seconds that a page may take to handle an event. A slower page runs an endless loop, and its script is ended."""
 _DRAG_MOVES = 8
-"""Mouse moves between the ends of a drag."""
 
 _KEYS = {
     name: int(code)

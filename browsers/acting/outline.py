@@ -33,7 +33,6 @@ _MAX_TEXT = 120
 _MAX_ROW = 240
 """Characters of the texts of a row of a table."""
 _MAX_OPTIONS = 8
-"""Options of a list that its line shows."""
 _MIN_SECRET = 6
 """Characters of the value of a password field from which it is recognized elsewhere. Shorter ones may be words."""
 _MAX_OPTION = 24
@@ -68,7 +67,6 @@ class OutlineLine:
     role: str
     name: str
     states: str = ""
-    """Value and states, written after the name."""
     is_active: bool = False
     """True if the line is a control, which steps may refer to."""
     box: Box | None = None
@@ -103,7 +101,6 @@ class Outline:
     facts: PageFacts
     lines: list[OutlineLine]
     root: PageNode
-    """Document node of the page."""
     window: tuple[int, int]
     """Width and height in CSS pixels."""
     secrets: frozenset[str]

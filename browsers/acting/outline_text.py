@@ -25,7 +25,6 @@ _WHOLE_FROM = 12
 """Lines. Outlines with more lines are not compared if more than `_WHOLE_SHARE` of them changed."""
 _WHOLE_SHARE = 0.6
 _MAX_ORDERED = 20
-"""Lines of a changed order that are listed."""
 _NEAR_PX = 50
 
 _Keyed = dict[tuple[str, str, int], OutlineLine]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 SNAPSHOT_LIMIT_S = 15.0
-"""Seconds for the DOM snapshot of one process."""
 RECENT_S = 0.1
 """Seconds for which an outline is used to find the target of the next step."""
 _STILL_S = 0.05
@@ -48,7 +47,6 @@ class PageOutlines:
         self._secrets: frozenset[str] = frozenset()
         """References of fields for passwords, cards and codes in the current document."""
         self._secret_values: frozenset[str] = frozenset()
-        """Values of such fields of all documents."""
 
     @property
     def is_recent(self) -> bool:
@@ -142,12 +140,10 @@ class PageOutlines:
 
 
 _MAX_FRAMES = 20
-"""Maximum of frames per page, as in a visit."""
 
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _NOT_WRITTEN = frozenset({"style", "noscript", "template"})
 _WITHOUT_BOX = frozenset("head title meta link base script option optgroup br wbr".split())
-"""Tags that have no box but are not hidden."""
 _FRAMES = frozenset({"iframe", "frame"})
 _JSON = "json"
 

@@ -35,7 +35,6 @@ class ActingMode(enum.StrEnum):
     READ = "read"
     """Refuse forms that send data, and unsafe requests of scripts after a step acted on the document."""
     ACT = "act"
-    """Allow all methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,6 @@ class RequestGuard:
         self.refused_frames: dict[str, None] = {}
         """Hosts whose frames were not loaded in this step."""
         self.unloaded: set[str] = set()
-        """Ids of the frames of the current document whose documents were refused."""
         self.is_touched = False
         """True if a step acted on the current document."""
         self.follows_redirects = False
@@ -69,9 +67,7 @@ class RequestGuard:
         self.ask: AskUser | None = None
         """Question to the person before the first write on a site; None if the client cannot ask."""
         self.step = ""
-        """Current step, which the question quotes."""
         self._answers: dict[str, bool] = {}
-        """Answers of the person by site."""
         self._paused: list[_PausedRequest] = []
         self._question: asyncio.Task[None] | None = None
         self._mode = mode

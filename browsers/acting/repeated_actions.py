@@ -15,7 +15,6 @@ from browsers.scripts import call_page
 from browsers.text_quoting import clean_text, quote, truncate
 
 _MORE_LIMIT_S = 30.0
-"""Seconds for all clicks of one step."""
 END_ROUNDS, END_LIMIT_S = 12, 8.0
 """Maximum number of scrolls to the end, and seconds for all of them."""
 _POLL_S = 0.15

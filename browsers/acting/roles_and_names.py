@@ -46,7 +46,6 @@ LANDMARKS = frozenset(
 OTHER_ROLES = frozenset("iframe img canvas video progressbar meter alert status".split())
 """Other roles that get a line of their own."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-"""Roles of headings: `h1` to `h6`."""
 INVISIBLE_TAGS = frozenset("script style noscript template head link meta title".split())
 """Tags whose content is never visible on the page."""
 
@@ -112,9 +111,7 @@ _MAX_WORDS_CHARS = 400
 _MAX_WORDS_NODES = 400
 """Nodes read for one name. Names are short, and elements may be nested a thousand times."""
 _MAX_BESIDE = 40
-"""Characters of a name taken from the text before a control."""
 _MAX_IDENTIFIER = 30
-"""Characters of a name taken from a link, id or class."""
 _LABEL_DEPTH = 4
 """Ancestors of a field that are searched for its label."""
 _INLINE = frozenset("span b i em strong a label font sup sub mark small u s code abbr time #other".split())

@@ -36,7 +36,6 @@ IDLE_S = 120.0
 LIFETIME_S = 900.0
 """Maximum age in seconds; a running call is finished first."""
 MAX_STEPS = 200
-"""Steps of one session."""
 TURN_WAIT_S = 10.0
 """Seconds to wait while another call uses the session."""
 CALL_S = 60.0
@@ -61,9 +60,7 @@ class ActingRequest:
     language: str = "en-US"
     deadline_s: float = 55.0
     login: Login | None = None
-    """Login of a new session."""
     follows_redirects: bool = False
-    """True if pages may be redirected to other hosts."""
     ask: AskUser | None = None
     """Question to the person before the first write on a site; None if the client cannot ask."""
 
@@ -114,9 +111,7 @@ class ActingSessions:
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
         self._opening: Counter[str] = Counter()
-        """Number of sessions that each caller opens now."""
         self._blockers: dict[Connection, NewWindowBlocker] = {}
-        """One for each browser that runs."""
         self._reaper: asyncio.Task[None] | None = None
 
     @property

@@ -31,7 +31,6 @@ from browsers.text_quoting import clean_text, quote, truncate
 _TARGET_WAIT_S = 2.0
 """Seconds to wait until a target is on the page."""
 WORDS_WAIT_S = 10.0
-"""Seconds to wait for the words of a `wait` step."""
 _POLL_S = 0.15
 _OPEN_LIMIT_S = 30.0
 _SCROLL_SHARE = 0.85
@@ -58,7 +57,6 @@ class StepActions:
     def __init__(self, page: ActingPage, mode: ActingMode) -> None:
         """Use a prepared page."""
         self.is_blocked = False
-        """True if the browser did not send a form in this step."""
         self._may_follow = False
         """True if a window that a script opens in this step may be opened in the tab."""
         self._deadline_at = 0.0

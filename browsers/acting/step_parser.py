@@ -14,7 +14,6 @@ from browsers.acting.roles_and_names import ACTIVE, FIELDS
 from browsers.model import ScreenshotRequest
 
 MAX_STEPS = 50
-"""Steps of one call."""
 _MAX_STEP_CHARS = 10_000
 """Characters of one step, and maximum of a coordinate in pixels."""
 _MAX_TIMES = 50

@@ -166,7 +166,7 @@ class Relay:
         buffer: memoryview,
         on_close: Callable[[], None],
     ) -> None:
-        """Join two sockets; `count_bytes(count, is_upload)` returns True if they may pass. `on_close` ends it."""
+        """Join two sockets; bytes pass if `count_bytes(count, is_upload)` returns True. `on_close` is called once."""
         self.loop = asyncio.get_running_loop()
         self.count_bytes = count_bytes
         self.is_closed = self.is_paused = False

@@ -15,11 +15,8 @@ from browsers.scripts import MARK_HIDDEN
 _MAX_ELEMENTS = 150_000
 """Maximum of elements. A page that grows endlessly would not fit into a message."""
 _MAX_FRAMES = 20
-"""Maximum of child frames of one document."""
 _FRAME_DEPTH = 3
-"""Levels of frames below the main frame."""
 _FRAME_LIMIT_S = 2.0
-"""Seconds to capture one frame with its child frames."""
 _MARKING = f"({MARK_HIDDEN})({_MAX_ELEMENTS})"
 """Script that returns the marked document."""
 _CLOSED = '<template shadowrootmode="closed"'

@@ -19,7 +19,6 @@ log = logging.getLogger(__name__)
 _MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
 _MAX_FRAME_DEPTH = 3
-"""Levels of frames below the main frame."""
 _MAX_STEPS = 5
 """Maximum of buttons clicked in one banner: settings, categories, save."""
 _MAX_PRESSES = 2

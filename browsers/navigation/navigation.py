@@ -36,7 +36,6 @@ class Navigation:
     def __init__(self, tab: Tab, request: Request) -> None:
         """Prepare the navigation, and start to count network bytes against the request's limits."""
         self.hops: list[RedirectHop] = []
-        """Redirects, first to last."""
         self._tab = tab
         self._session = tab.session
         self._request = request
@@ -45,7 +44,6 @@ class Navigation:
         # Mark the error of a last redirect as retrieved, in case the navigation ends otherwise.
         self._response.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._result: asyncio.Future[Event]
-        """Result of Page.navigate."""
         self._cache_task: asyncio.Task[None] | None = None
         self.on_next_document: Callable[[PausedResponse], None] | None = None
         """Handler of every main document after the first."""

@@ -16,7 +16,6 @@ _COUNTED_TYPES = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 """Request types that can bring content. Images, media, fonts, pings and open streams never delay a page."""
 
 DATA = frozenset({"XHR", "Fetch"})
-"""Request types of scripts that load data."""
 
 _ANALYTICS = re.compile(
     r"google-analytics|googletagmanager|doubleclick|/collect\b|analytics|hotjar|segment\.io|sentry|beacon"
@@ -58,7 +57,6 @@ class NetworkActivity:
         """True if the page has requested data or opened a web socket."""
         self.last_at = time.monotonic()
         self.requests = 0
-        """Number of counted requests."""
         self.streams = 0
         self.sockets = 0
         self.socket_frames = 0
@@ -71,9 +69,7 @@ class NetworkActivity:
         self.data_shapes: set[str] = set()
         """URLs of data requests, without their last part and with numbers replaced."""
         self._documents: set[str] = set()
-        """Ids of documents without an end so far."""
         self._broken: set[str] = set()
-        """Ids of documents whose connection broke."""
         self._live: dict[str, InFlight] = {}
         self._live_paths: Counter[str] = Counter()
         """Running requests by path: a page may start thousands at once."""

@@ -61,7 +61,6 @@ class PageObserver:
         self._tier = tier
         self._documents = 1
         self._known: set[str] = set()
-        """Loader ids of counted main documents."""
         self._newest = ""
         """Loader id of the latest committed main document, which is also its request id."""
         self._responses: dict[str, Event] = {}

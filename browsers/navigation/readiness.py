@@ -86,7 +86,6 @@ def _budget(policy: str, seconds: float) -> Event:
 
 
 ISOLATED_WORLD = "readiness"
-"""Name of the isolated world for our scripts."""
 
 SAMPLE_LIMIT_S = 1.0
 """Seconds on an idle machine. If the isolated world does not answer, the page runs an endless loop and its script is

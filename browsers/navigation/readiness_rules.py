@@ -21,7 +21,6 @@ MIN_SIMILAR_PAGES = 2
 FULL_WAIT_EVERY = 8
 """One of this many pages gets the full wait anyway."""
 _MAX_SIGNATURES = 64
-"""Maximum of records of one batch."""
 
 
 PageSignature = tuple[str, int, frozenset[str]]
@@ -73,7 +72,6 @@ class PageProgress:
         self._requests = 0
         self._contents = 0
         self.is_predicted_idle = False
-        """True if similar pages did nothing more."""
         self.pause_s = MAX_PAUSE_S
         """Seconds until the next sample at the latest. One is taken when the page becomes idle."""
 
@@ -182,17 +180,14 @@ class DomSample:
     quiet_s: float
     """Seconds since the last content mutation."""
     contents: int
-    """Number of content mutations."""
     text_chars: int
     spinner: bool
-    """True if a loading indicator is visible."""
     height: int
     """Height of the page in CSS pixels."""
     window_height: int
     selector_matches: bool
     """True if the selector that the caller waits for matches, or if there is none."""
     scripted: bool
-    """True if the page has a script."""
     code_hash: str = ""
     """Hash that is equal for pages with the same code and structure. Empty if unknown or not requested."""
     swaps: int = 0
@@ -216,11 +211,9 @@ class QuietTimers:
     started_at: float
     dom_ready_at: float | None
     is_forwarded: bool
-    """True if virtual time has already run ahead."""
     may_be_thin: bool = True
     """False after the page is known to have content, as for lazy content."""
     may_skip: bool = False
-    """True if virtual time is allowed."""
     quiet_s: float = QUIET_S
     quiet_with_data_s: float = QUIET_WITH_DATA_S
     broken: bool = False

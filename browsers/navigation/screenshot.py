@@ -19,13 +19,11 @@ from browsers.navigation.readiness import ReadinessWaiter
 from browsers.scripts import call_page
 
 WINDOW_WIDTH, WINDOW_HEIGHT = 1_280, 900
-"""CSS pixels of the window."""
 _PART_HEIGHT = 898
 """CSS pixels of a part of the whole page: the most that fits into `MAX_PIXELS` without scaling."""
 MAX_EDGE = 1_568
 """Maximum pixels of the longer side of a picture."""
 MAX_PIXELS = 1_150_000
-"""Maximum pixels of a picture."""
 MAX_BYTES = 600_000
 """Bytes of one picture. A larger one is taken again with lower quality, except PNG and single pictures. The last
 attempt may be larger."""

@@ -45,7 +45,6 @@ class CachedUrls:
     def __init__(self) -> None:
         """Start without URLs."""
         self.has_other_visits = False
-        """True if some entries are from an earlier visit."""
         self._keys: set[str] = set()
         self._bytes = 0
 
@@ -110,14 +109,11 @@ class Tab:
         self.freezes = 0
         self.renewals = 0
         self.committed = False
-        """True if a page was committed in this visit."""
         self.saw_credentials = False
         """True if a URL contained credentials: the browser repeats them to that host unasked."""
         self.cached = CachedUrls()
         self.origins: set[str] = set()
-        """Origins of all documents that were loaded."""
         self._paused_request: str | None = None
-        """Id of the paused request of a navigation to abort."""
         self._navigation_result: asyncio.Future[Event] | None = None
         self._has_page = False
         """True if any visit committed a page. Before, the only document is the empty one."""

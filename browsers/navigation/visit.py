@@ -52,7 +52,6 @@ class Visit:
     expects_page: bool
     """True to prepare the tab for rendering before the navigation."""
     patterns: PagePatterns | None = None
-    """Patterns of the page's batch."""
 
     def __post_init__(self) -> None:
         """Record the time in the queue, and prepare the navigation."""

@@ -89,11 +89,9 @@ class TabLease:
 
     tab: Tab
     patterns: PagePatterns | None = None
-    """Page patterns of its batch."""
     is_reusable: bool = False
     """True if the visit ended cleanly. Any other tab is never reused."""
     stays_open: bool = False
-    """True if the tab stays open for another visit."""
 
 
 class BrowserHandle:
@@ -108,7 +106,6 @@ class BrowserHandle:
         self.heartbeat = Heartbeat(chromium.connection)
         self.lent = 0
         self.sessions = 0
-        """Sessions whose tabs last several calls."""
         self.peeks = 0
         self.renders = 0
         self.tabs_opened = 0

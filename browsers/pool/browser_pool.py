@@ -47,7 +47,6 @@ class BrowserState:
     version: str
     sandboxed: bool
     lent: int
-    """Tabs that visits and sessions use now."""
     peeks: int
     renders: int
     tabs_opened: int
