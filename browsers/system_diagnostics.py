@@ -90,11 +90,6 @@ def _list_paths(settings: BrowserSettings) -> dict[Tier, str | None]:
 
 
 def _has_font(lister: str, language: str) -> bool:
-    listing = subprocess.run(
-        [lister, f":lang={language}", "family"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_FONT_LIMIT_S,
-        check=True,
-    )
+    command, nothing = [lister, f":lang={language}", "family"], subprocess.DEVNULL
+    listing = subprocess.run(command, stdin=nothing, capture_output=True, timeout=_FONT_LIMIT_S, check=True)
     return bool(listing.stdout.strip())

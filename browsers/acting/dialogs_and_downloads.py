@@ -16,6 +16,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -152,12 +153,9 @@ class NewWindowBlocker:
                 self._connection.browser.post("Target.setAutoAttach", **self._parameters(pauses=False))
 
     def _parameters(self, *, pauses: bool) -> Event:
-        return {
-            "autoAttach": pauses,
-            "waitForDebuggerOnStart": pauses,
-            "flatten": self._connection.flat,
-            "filter": [{"type": kind} for kind in ("page", "shared_worker", "service_worker")],
-        }
+        kinds = [{"type": kind} for kind in ("page", "shared_worker", "service_worker")]
+        states = {"autoAttach": pauses, "waitForDebuggerOnStart": pauses}
+        return {**states, "flatten": self._connection.flat, "filter": kinds}
 
     def _on_attached(self, event: Event) -> None:
         if not event["waitingForDebugger"]:
@@ -178,9 +176,7 @@ class NewWindowBlocker:
 
     def _close(self, target_id: str, session: Session) -> None:
         """Close a new window; the page that opened it waits until the window runs."""
-
-        def close() -> None:
-            self._connection.browser.post("Target.closeTarget", targetId=target_id)
+        close = partial(self._connection.browser.post, "Target.closeTarget", targetId=target_id)
 
         def refuse(paused: Event) -> None:
             session.post("Fetch.failRequest", requestId=paused["requestId"], errorReason="Aborted")

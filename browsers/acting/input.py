@@ -23,15 +23,10 @@ _KEYS = {
 """Windows virtual key code of each key."""
 _TEXTS = {"Enter": "\r", "Space": " "}
 """Texts that keys with a name enter."""
-_SYNONYMS = {
-    "return": "Enter",
-    "esc": "Escape",
-    "del": "Delete",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-}
+_SYNONYMS = dict(
+    pair.split("=")
+    for pair in "return=Enter esc=Escape del=Delete up=ArrowUp down=ArrowDown left=ArrowLeft right=ArrowRight".split()
+)
 _MODIFIERS = {"alt": 1, "control": 2, "ctrl": 2, "meta": 4, "shift": 8}
 _CONTROL = 2
 _COMMANDS = {"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo"}
