@@ -30,7 +30,7 @@ import aiohttp
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.processes import pss_bytes, tree
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
-from browsers.pool import reusable_tabs
+from browsers.pool import browser_handle
 from tests.scraper.process import Program, browsers_say, serving
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site, running_site
@@ -43,7 +43,7 @@ _EARLY, _LATE = slice(0, 2), slice(-2, None)
 _CLIENTS = 12
 _CANCELED_SHARE = 0.02
 _START_S = 60.0
-_IDLE_S = reusable_tabs.IDLE_TTL_S + 5.0
+_IDLE_S = browser_handle.IDLE_TTL_S + 5.0
 _SEED = 411
 _MEGABYTE = 1_000_000
 _PAGES = 400

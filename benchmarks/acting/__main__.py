@@ -29,7 +29,7 @@ from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
 from browsers.chromium.locate import find_chromium
 from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, ThirdParties, Tier
-from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH
+from browsers.navigation.capture import WINDOW_HEIGHT, WINDOW_WIDTH
 
 _HOST = "shots.example"
 _TOLERANCE = 12

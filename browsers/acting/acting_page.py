@@ -20,10 +20,10 @@ from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.login_state import Login
 from browsers.model import Screenshot, ScreenshotRequest, ThirdParties
+from browsers.navigation.capture import take_screenshots, window_metrics
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
-from browsers.navigation.screenshot import take_screenshots, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 

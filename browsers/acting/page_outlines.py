@@ -16,7 +16,7 @@ from browsers.cdp.session import CommandFailedError, Event
 from browsers.errors import PageCrashedError
 from browsers.login_state import REDACTED
 from browsers.model import Frame, Snapshot
-from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH
+from browsers.navigation.capture import WINDOW_HEIGHT, WINDOW_WIDTH
 from browsers.text_quoting import clean_text, quote
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ LIGHT = (
     "--disable-remote-fonts",
     # A page that uses too much memory crashes at 361 MB after 2.4 s, instead of exhausting the machine.
     "--js-flags=--max-old-space-size=256",
-    # The tabs of a context share a process, which no other context uses (browsers/pool/reusable_tabs.py).
+    # The tabs of a context share a process, which no other context uses (browsers/pool/browser_handle.py).
     "--renderer-process-limit=1",
     # The headless shell has no popup blocker: eight window.open opened eight windows and took 350 ms instead of 55.
     "--block-new-web-contents",

@@ -8,11 +8,11 @@ from collections.abc import Awaitable
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.identity.fingerprint import light_viewport
 from browsers.model import JsonResponse, Request, Tier, has_credentials, strip_credentials
+from browsers.navigation.capture import window_metrics
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.readiness_rules import PagePatterns, PageProgress
 from browsers.navigation.response import PausedResponse
-from browsers.navigation.screenshot import window_metrics
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 from browsers.scripts import READINESS_PROBE
 

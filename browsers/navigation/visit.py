@@ -12,14 +12,13 @@ from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.http.charset import decode
 from browsers.model import Mode, Request, Screenshot, Snapshot, Tier, Timing, strip_credentials
-from browsers.navigation.capture import capture_dom
+from browsers.navigation.capture import capture_dom, take_screenshots
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_observer import MAX_DIALOGS, PageObserver
 from browsers.navigation.readiness_rules import PagePatterns
 from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
-from browsers.navigation.screenshot import take_screenshots
 from browsers.navigation.tab import Tab
 from browsers.slot_scaling import measure_slowdown
 

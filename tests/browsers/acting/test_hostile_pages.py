@@ -7,7 +7,7 @@ import re
 import pytest
 
 from browsers import Browsers, BrowserSettings
-from browsers.acting import repeated_actions
+from browsers.acting import step_actions
 from browsers.acting.outline_text import OUTLINE_CHARS
 from browsers.model import Tier
 from tests.browsers.acting.scripts import Actor
@@ -145,7 +145,7 @@ async def test_hidden_texts_of_all_kinds_are_left_out(actor: Actor, site: Site) 
 
 
 async def test_a_page_that_grows_or_paints_forever_ends_a_step(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_actions, "END_ROUNDS", 3)
+    monkeypatch.setattr(step_actions, "END_ROUNDS", 3)
     grown = await actor("open @endless", "scroll end")
     assert any("the page still grew" in notice for notice in grown.notices)
     await actor('click "Repaint"')

@@ -9,7 +9,7 @@ from PIL import Image
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
-from browsers.navigation.screenshot import MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WINDOW_HEIGHT, WINDOW_WIDTH
+from browsers.navigation.capture import MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WINDOW_HEIGHT, WINDOW_WIDTH
 from tests.site import colored_pages
 from tests.site.colored_pages import BAND, BANDS, STICKY, color_of
 from tests.site.running import Site

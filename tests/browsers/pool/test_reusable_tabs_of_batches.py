@@ -17,7 +17,7 @@ from aiohttp import web
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from browsers.navigation.readiness_rules import PagePatterns, PageSignature, PatternRecord
-from browsers.pool.reusable_tabs import BatchKey
+from browsers.pool.browser_handle import BatchKey
 from tests.browsers.visits import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.growth import full_size
 from tests.site.certificate import server_context

@@ -12,8 +12,7 @@ import pytest
 from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
 from browsers.navigation.tab import Tab
 from browsers.pool import browser_handle
-from browsers.pool.browser_handle import BrowserHandle
-from browsers.pool.reusable_tabs import IDLE_TTL_S, MAX_IDLE_TABS, IdleTabs, ProfileKey
+from browsers.pool.browser_handle import IDLE_TTL_S, MAX_IDLE_TABS, BrowserHandle, IdleTabs, ProfileKey
 from tests.browsers.visits import marks, text_of, until, visit
 from tests.site.running import Site
 
