@@ -286,16 +286,13 @@ class _CookieProfiles:
         self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
 
     async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
-        """Set the profile's cookies in a new tab."""
         cookies = self._cookies.get((principal, site_profile))
         if cookies:
             await tab.connection.browser.send("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
 
     def forget(self, principal: str, site_profile: str) -> bool:
-        """Delete a profile's cookies and return True if there were any."""
         return bool(self._cookies.pop((principal, site_profile), None))
 
     async def save(self, tab: Tab, principal: str, site_profile: str) -> None:
-        """Store the profile's cookies from a tab."""
         found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
         self._cookies[principal, site_profile] = [make_settable(cookie) for cookie in found["cookies"]]

@@ -235,11 +235,7 @@ class ActingPage:
         return bool(done)
 
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
-        """Evaluate a JavaScript expression in an isolated world of the main frame and return its value.
-
-        Raises TimeoutError if the page does not answer within `limit_s`, and CommandFailedError if the page is between
-        two documents.
-        """
+        """Evaluate JavaScript in an isolated world of the main frame. Raises TimeoutError or CommandFailedError."""
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 
     async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:

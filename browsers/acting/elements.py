@@ -126,11 +126,7 @@ class PageElement:
             await asyncio.sleep(_PAUSE_S)
 
     async def find_point(self) -> tuple[float, float]:
-        """Scroll the element into view and return the center of its largest visible part, in CSS pixels.
-
-        Raises ElementGoneError if it is no longer in the document, and ElementActionError if no part of it is in the
-        window.
-        """
+        """Scroll into view; return the center of the largest visible part in CSS pixels. Raises ElementActionError."""
         session = self.process.session
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
@@ -232,11 +228,7 @@ class PageElement:
         return not refusal
 
     async def select(self, options: tuple[str, ...]) -> bool:
-        """Select options of a list by their text or value; return False if it is no `select` element.
-
-        Raises ElementActionError if the element is not a list, or an option does not exist. Then available ones are
-        listed.
-        """
+        """Select options by text or value; return False for no list. Raises ElementActionError, with existing ones."""
         refusal = await self.call("selectOptions", *options)
         if refusal == "custom":
             return False

@@ -127,11 +127,7 @@ class ActingSessions:
         await asyncio.gather(*(self._end(session) for session in list(self._sessions.values())))
 
     async def run(self, request: ActingRequest) -> ActingResult:
-        """Run steps in a session, or in a new one, until a step fails.
-
-        A failed step is an outcome, not an exception. The session ends if it shows no page after its steps. Raises
-        BrowsersError if the session does not exist, is busy, or no tab can be opened.
-        """
+        """Run steps until one fails, which is an outcome; end the session if it shows no page. Raises BrowsersError."""
         deadline_at = time.monotonic() + min(CALL_S, request.deadline_s)
         is_new = request.session_id is None
         session = await self._open(request) if is_new else self._find(request)

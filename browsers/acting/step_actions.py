@@ -308,11 +308,7 @@ async def scroll_to_end(page: ActingPage) -> None:
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
-    """Click a control until it is removed, disabled or cannot be clicked, or no new text appears.
-
-    The limits are `times` clicks and `limit_s` seconds, at most `_MORE_LIMIT_S`. Notices report the number of clicks
-    and a limit that stopped them.
-    """
+    """Click a control until it goes, fails or brings nothing new, at most `times` or `limit_s`; report how often."""
     limit_s = min(_MORE_LIMIT_S, limit_s)
     end = time.monotonic() + limit_s
     ref, pressed = line.ref, 0
@@ -395,8 +391,8 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
         await page.wait_until_idle(_IDLE_LIMIT_S)
         options = _options(await page.outlines.take(), line, known)
         names = [one.name for one in options]
-        if exact := _named(options, text):
-            return exact
+        if alike := [one for one in options if one.name.lower() == text.lower()]:
+            return next((one for one in alike if one.name == text), alike[0])
         is_new = not seen.keys() >= set(names)
         if is_new:
             found_at = time.monotonic()
@@ -420,11 +416,6 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
     await page.devices.press("Escape")
     listed = ", ".join(quote(truncate(name, 40)) for name in list(seen)[:_MAX_LISTED])
     raise ElementActionError(f"{element.label} has no such option; there are {listed or 'none'}")
-
-
-def _named(options: list[OutlineLine], text: str) -> OutlineLine | None:
-    alike = [one for one in options if one.name.lower() == text.lower()]
-    return next((one for one in alike if one.name == text), alike[0] if alike else None)
 
 
 def _options(outline: Outline, line: OutlineLine, known: set[str]) -> list[OutlineLine]:

@@ -368,10 +368,8 @@ def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None
 
 def _with_role(lines: list[OutlineLine], role: str) -> list[OutlineLine]:
     exact = [line for line in lines if line.role == role]
-    if exact or role not in ACTIVE:
-        return exact
     roles = frozenset[str]().union(*(group for group in _SAME if role in group))
-    return [line for line in lines if line.role in roles]
+    return exact or [line for line in lines if role in ACTIVE and line.role in roles]
 
 
 def _value_of(line: OutlineLine) -> str:

@@ -112,12 +112,7 @@ class Session:
         return future
 
     async def send(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
-        """Send a command and wait for its answer.
-
-        Raises CommandFailedError if the browser refused it, TimeoutError if there is no answer within `limit_s`,
-        PageCrashedError if the target no longer exists, and BrowserGoneError if the browser no longer runs, or the tab
-        was closed.
-        """
+        """Send a command. Raises CommandFailedError, TimeoutError, PageCrashedError or BrowserGoneError."""
         async with asyncio.timeout(limit_s):
             return await self.start(method, **params)
 

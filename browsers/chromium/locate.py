@@ -223,9 +223,7 @@ def are_sockets_forbidden() -> bool:
             first.send(b"x")
             listener.bind(("127.0.0.1", 0))
             listener.listen()
-    except PermissionError:
-        return True
-    except OSError:
-        # Out of files or addresses: another cause.
-        return False
+    except OSError as error:
+        # Others have another cause: out of files or addresses.
+        return isinstance(error, PermissionError)
     return False

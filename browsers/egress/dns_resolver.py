@@ -67,11 +67,7 @@ class CachingResolver:
         self._slots = asyncio.Semaphore(MAX_LOOKUPS)
 
     async def lookup(self, host: str, *, limit_s: float | None = None) -> tuple[str, ...]:
-        """Return all addresses of the name.
-
-        Raises OSError if there is no such name, and TimeoutError if there is no answer in time. A later answer is
-        still cached.
-        """
+        """Return all addresses, cached. Raises OSError, or TimeoutError after `limit_s`; a later answer is cached."""
         cached = self._cache.get(host)
         if isinstance(cached, OSError):
             # A copy: an exception that is raised twice accumulates tracebacks.

@@ -139,11 +139,7 @@ class ProxyListener:
             await asyncio.wait(opening)
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to host and port for the visit in progress.
-
-        Raises ConnectionDeniedError if no visit runs, its bytes are used up, the host is a refused third party, or the
-        connection is refused or fails.
-        """
+        """Connect for the visit in progress. Raises ConnectionDeniedError without one, at its limit, or if refused."""
         if not self._is_visit_running:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
         if self.traffic.too_large:

@@ -180,11 +180,7 @@ def is_proxy_auth_required(first_bytes: bytes) -> bool:
 
 
 async def http_connect(sock: socket.socket, authority: str, authorization: str | None) -> bytes:
-    """Open a tunnel through an HTTP proxy and return the bytes already received through it.
-
-    Raises HandshakeRejectedError if the proxy refused, or its answer is not HTTP or too long, and OSError if the
-    connection broke.
-    """
+    """Open a tunnel; return the bytes received through it. Raises HandshakeRejectedError, or OSError if it broke."""
     lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}"]
     if authorization is not None:
         lines.append(f"Proxy-Authorization: {authorization}")

@@ -90,11 +90,7 @@ def parse_proxy(url: str) -> ProxyAddress:
 
 @dataclass
 class UpstreamConnector:
-    """Connect through the operator's proxy.
-
-    The policy checks names and, if they can be resolved here, their addresses. The proxy makes the final choice of the
-    address. With `local_dns` the proxy receives a checked address instead of a name.
-    """
+    """Connect through the operator's proxy after checks by the policy; with `local_dns` to a checked address."""
 
     proxy: ProxyAddress
     policy: TargetPolicy
@@ -107,7 +103,10 @@ class UpstreamConnector:
     async def connect(self, host: str, port: int) -> OpenConnection:
         """Connect through the proxy. Raises ConnectionDeniedError if policy, proxy or site refuse."""
         destination, target_port = await self._destination(host, port)
-        sock = await self._dial(host, port)
+        try:
+            sock = await self.dialer.connect(self.proxy.host, self.proxy.port, await self._proxy_targets())
+        except (ConnectionDeniedError, OSError):
+            raise ConnectionDeniedError(FailureKind.PROXY_SILENT, host, port) from None
         try:
             # A proxy builds the Host header from the request line, so an address there would lose the name.
             if self.proxy.scheme is Scheme.HTTP and port == _HTTP_PORT and not self.local_dns:
@@ -159,12 +158,6 @@ class UpstreamConnector:
             self._cooldown_until = time.monotonic() + _LOOKUP_COOLDOWN_S
         return known
 
-    async def _dial(self, host: str, port: int) -> socket.socket:
-        try:
-            return await self.dialer.connect(self.proxy.host, self.proxy.port, await self._proxy_targets())
-        except (ConnectionDeniedError, OSError):
-            raise ConnectionDeniedError(FailureKind.PROXY_SILENT, host, port) from None
-
     async def _proxy_targets(self) -> list[Target]:
         """Return the proxy's own addresses. They may be private, because the operator configured them."""
         name = ip_rules.normalize_host(self.proxy.host)
@@ -191,11 +184,7 @@ class EgressProxy:
     def __init__(
         self, settings: BrowserSettings, *, names: DnsResolver | None = None, limits: ProxyLimits | None = None
     ) -> None:
-        """Set up the proxy. `names` replaces the system's resolver; `limits` are for tests.
-
-        Raises ValueError if a proxy, network or test host is invalid, and FilterListError if a filter list is. The
-        message shows the format.
-        """
+        """Set up the proxy; `names` and `limits` are for tests. Raises ValueError, FilterListError with the format."""
         self._limits = limits or ProxyLimits()
         self._resolver = CachingResolver(names, limit_s=self._limits.lookup_s)
         self._connect = _create_connect(settings, self._resolver, self._limits)

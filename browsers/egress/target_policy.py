@@ -98,10 +98,7 @@ class TargetPolicy:
         return [self._make_target(address, port) for address in _interleave(found)[:_MAX_TARGETS]]
 
     def check_name(self, host: str, port: int) -> str | list[Address]:
-        """Check a host and port without a lookup. Return the addresses if they are known, else the normalized name.
-
-        Raises ConnectionDeniedError if the port or the name is not allowed on the public web.
-        """
+        """Return the addresses of a host if known, else its normalized name. Raises ConnectionDeniedError."""
         if port in ip_rules.UNSAFE_PORTS:
             raise ConnectionDeniedError(FailureKind.UNSAFE_PORT, host, port)
         name = ip_rules.normalize_host(host)
@@ -126,11 +123,7 @@ class TargetPolicy:
         return name
 
     async def is_known_public(self, host: str, port: int, *, limit_s: float) -> bool:
-        """Return True if the name resolves here, and only to public addresses.
-
-        False means that the lookup failed within the limit. An upstream proxy then resolves the name itself. Raises
-        ConnectionDeniedError if one of the addresses is not public.
-        """
+        """Return True if a name resolves to public addresses, False if it fails. Raises ConnectionDeniedError."""
         name = self.check_name(host, port)
         if isinstance(name, list):
             return True

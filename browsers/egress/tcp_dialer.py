@@ -43,11 +43,7 @@ class NetworkCheckingConnector:
     """Connect, and after a failure report NO_NETWORK if no well-known name is found, checked each `CHECK_AGE_S`."""
 
     def __init__(self, connect: ConnectFunction, resolver: CachingResolver, *, has_private_networks: bool) -> None:
-        """Connect with `connect`.
-
-        With `has_private_networks`, a recent connection also shows that there is a network: such a machine may be
-        unable to resolve public names.
-        """
+        """Connect with `connect`. With `has_private_networks`, a recent connection also proves that there is one."""
         self._connect = connect
         self._resolver = resolver
         self._has_private_networks = has_private_networks
@@ -157,10 +153,7 @@ class Dialer:
         self._binding_proves = not any(_can_bind(address) for address in _UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
-        """Return a non-blocking socket that is connected to the first of `targets` that answers.
-
-        Raises ConnectionDeniedError if none answers in time, or one is an address of this machine that is not allowed.
-        """
+        """Return a socket connected to the first target that answers. Raises ConnectionDeniedError."""
         try:
             if self._binding_proves and any(not t.may_be_own and _can_bind(t.address) for t in targets):
                 raise _OwnAddressError

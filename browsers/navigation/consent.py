@@ -118,7 +118,6 @@ class _BannerFrame:
         return await frame.find_offset()
 
     async def find_floats(self) -> None:
-        """Set `floats`."""
         assert self.parent is not None
         owner = await self.parent._resolve(self._owner_id)
         self.floats = self.parent.floats or bool(await self.parent.call("isFloatingFrame(arguments[0])", owner))
@@ -156,7 +155,6 @@ class _BannerFrame:
         return is_found
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command to the process of the frame."""
         try:
             return await self.session.send(method, limit_s=_COMMAND_LIMIT_S, **params)
         except BrowsersError as error:

@@ -62,11 +62,7 @@ _BOX_STOPS = 2
 
 
 async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> bool:
-    """Load the lazy content of a page with scripts within `limit_s`: of the page, then of boxes that scroll in it.
-
-    Return False if the time was over before a box was at its end. Raises TimeoutError if the page does not answer, and
-    CommandFailedError if the page navigated away.
-    """
+    """Load lazy content within `limit_s`; return False if it was too short. Raises TimeoutError, CommandFailedError."""
     end = time.monotonic() + limit_s
     await _reveal_below(session, readiness, limit_s)
     sample = readiness.last_sample

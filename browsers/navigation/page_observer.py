@@ -69,11 +69,7 @@ class PageObserver:
         self._json: dict[str, Event] = {}
 
     def prepare(self) -> Awaitable[object]:
-        """Set the event handlers and send the commands that rendering needs.
-
-        Await the result only in a blank tab: while a response is paused, Chromium answers after the commit, so the
-        first milliseconds of the page are not observed.
-        """
+        """Set handlers and send commands for rendering. Await it only in a blank tab, before a response pauses."""
         session, buffer = self._session, _JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)

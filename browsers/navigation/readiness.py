@@ -37,7 +37,6 @@ class _VirtualTime:
     """
 
     def __init__(self, session: Session) -> None:
-        """Control the clock of the tab of the session."""
         self._session = session
         self._granted_at: float | None = None
 
@@ -249,11 +248,7 @@ class ReadinessWaiter:
         return max(SAMPLE_LIMIT_S, min(SAMPLE_LIMIT_S * measure_slowdown(), left_s))
 
     async def evaluate(self, expression: str, *, limit_s: float, await_promise: bool = False) -> object:
-        """Evaluate an expression in the isolated world of the main frame and return its value.
-
-        `await_promise` waits for a promise to resolve. Raises TimeoutError if the page does not answer, and
-        CommandFailedError if the page is between two documents.
-        """
+        """Evaluate in the main frame's isolated world. Raises TimeoutError, or CommandFailedError between documents."""
         answer = await self._evaluate_raw(expression, limit_s, returnByValue=True, awaitPromise=await_promise)
         value: object = answer.get("result", {}).get("value")
         return value

@@ -89,11 +89,7 @@ _PAUSE_AT_BOTH = [{"urlPattern": "*", "resourceType": "Document", "requestStage"
 
 
 class Tab:
-    """A blank tab ready for a visit.
-
-    A peek reads the response without rendering: no page commits, and the tab is reused after `clear_visit_data`. After
-    a render the tab is closed with its context, frozen for the same profile, or renewed for the same batch.
-    """
+    """A blank tab for a visit, reused after a peek, and after a render closed, frozen (profile) or renewed (batch)."""
 
     def __init__(
         self, connection: Connection, context_id: str, frame_id: str, session: Session, listener: ProxyListener
