@@ -97,10 +97,10 @@ class CachingResolver:
 
     async def _resolve_in_own_thread(self, host: str) -> tuple[str, ...]:
         answer: Future[tuple[str, ...]] = Future()
+        # A caller that gives up does not cancel it from now on.
+        answer.set_running_or_notify_cancel()
 
         def resolve() -> None:
-            # A caller that gives up does not cancel it.
-            answer.set_running_or_notify_cancel()
             try:
                 answer.set_result(tuple(self._resolve_patiently(host)))
             except BaseException as error:  # the waiting caller gets every kind of error
