@@ -25,8 +25,9 @@ _MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
 _NUMBER = re.compile(r"-?[\d.]+")
-_EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
-_HALF_OR_MORE = re.compile(r"inset\((?:(?:5\d|[6-9]\d|100)%)")
+_EMPTY_CLIP = re.compile(
+    r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)|inset\((?:[5-9]\d|100)%"
+)
 _NO_MASK = re.compile(r"linear-gradient\((?:[^,()]+, )?rgba\(0, 0, 0, 0\)[^,()]*, rgba\(0, 0, 0, 0\)[^,()]*\)$")
 _NO_OPACITY = re.compile(r"opacity\((?:0|0?\.0\d*)\)")
 _ROOTS = frozenset({"html", "body"})
@@ -118,7 +119,7 @@ def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -
 
 def _is_clipped_away(style: ComputedStyle) -> bool:
     path, clip = style.clip_path, style.clip
-    if path not in ("none", "") and (_EMPTY_CLIP.match(path) or _HALF_OR_MORE.match(path)):
+    if path not in ("none", "") and _EMPTY_CLIP.match(path):
         return True
     if clip not in ("auto", "") and style.position in ("absolute", "fixed"):
         edges = [float(edge) for edge in _NUMBER.findall(clip)]

@@ -7,15 +7,12 @@ redirects. The reason and the host are in the traffic log.
 from __future__ import annotations
 
 import contextlib
-import re
 import urllib.parse
 from dataclasses import dataclass
 
 from browsers import errors
 from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, NUMBER, normalize_host, parse_address
-
-_NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
 _Meaning = tuple[type[errors.BrowsersError], str]
 """Error class and template of its sentence."""
@@ -146,8 +143,8 @@ def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) 
     `last_url` is the last redirect target, or `url`. The error contains no address except one in the caller's own
     URL: the caller must not learn private addresses.
     """
-    named = _NET_ERROR.search(net_error)
-    error = named.group() if named else (net_error.strip() or "no reason given")
+    names = (word for word in net_error.replace(":", " ").split() if word.startswith("ERR_"))
+    error = next(names, net_error.strip() or "no reason given")
     first, last = _Origin.of(url), _Origin.of(last_url or url)
     is_refused = error.startswith(_PROXY_ERRORS)
     if is_refused or error in _MAYBE_PROXY_ERRORS:
