@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from browsers.chromium import locate
 from browsers.chromium.locate import ChromiumInstall, InstallRoots
@@ -149,10 +150,9 @@ def install_chromium(
 def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
     """Return the installed browsers. Each starts far enough to print its version, so its libraries exist."""
     located = (chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine)))
-    found = tuple(
-        chromium for chromium in located if locate.read_version(chromium, host.machine) != locate.UNKNOWN_VERSION
-    )
-    missing = tuple(tier for tier in tiers if tier not in {chromium.tier for chromium in found})
+    unknown = locate.UNKNOWN_VERSION
+    found = tuple(one for one in located if locate.read_version(one, host.machine) != unknown)
+    missing = tuple(tier for tier in tiers if tier not in {one.tier for one in found})
     if not _driver_starts(host):
         return InstallReport(found, missing, _next_step_for_driver(host), driver_starts=False)
     return InstallReport(found, missing, _next_step(host) if missing else None)
@@ -218,9 +218,8 @@ def _install_fonts(host: HostPlatform, log: Log) -> None:
 
 
 def _run_attempts(installer: _Installer, host: HostPlatform, log: Log) -> bool:
-    return any(
-        all(_run(command, host, installer.limit_s, log) for command in attempt) for attempt in installer.attempts
-    )
+    limit_s = installer.limit_s
+    return any(all(_run(command, host, limit_s, log) for command in attempt) for attempt in installer.attempts)
 
 
 def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -> bool:
@@ -274,20 +273,17 @@ def _next_step_for_driver(host: HostPlatform) -> str:
     return f"{' '.join(host.playwright)} --version"
 
 
-def _print_error(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the installer. Return 0 if a Chromium and the driver start, else 1 after printing the command to run."""
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     options = parser.parse_args(arguments)
-    report = install_chromium(_print_error, fonts=True) if options.all else ensure_installed(_print_error)
+    print_error = partial(print, file=sys.stderr, flush=True)
+    report = install_chromium(print_error, fonts=True) if options.all else ensure_installed(print_error)
     for chromium in report.installs:
-        _print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
+        print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
-        _print_error(f"Not everything could be installed. Run: {report.next_step}")
+        print_error(f"Not everything could be installed. Run: {report.next_step}")
     return 0 if report.usable else 1
 
 

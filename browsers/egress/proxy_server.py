@@ -144,9 +144,8 @@ class UpstreamConnector:
         if literal is not None:
             return str(ip_rules.unmap_ipv4(literal)), port
         if not await self._is_known_public(host, port) and "." not in name:
-            raise ConnectionDeniedError(
-                FailureKind.BLOCKED_ADDRESS, host, port, "a name without a dot is a local network's"
-            )
+            detail = "a name without a dot is a local network's"
+            raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, detail)
         return name, port
 
     async def _is_known_public(self, host: str, port: int) -> bool:

@@ -167,9 +167,8 @@ def _parse_answer(answer: str, host: str, port: int) -> Address:
     try:
         return ipaddress.ip_address(answer)
     except ValueError:
-        raise ConnectionDeniedError(
-            FailureKind.BLOCKED_ADDRESS, host, port, "an answer that is not an address"
-        ) from None
+        detail = "an answer that is not an address"
+        raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, detail) from None
 
 
 def _interleave(addresses: list[Address]) -> list[Address]:

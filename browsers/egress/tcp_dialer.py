@@ -167,9 +167,8 @@ class Dialer:
         except ConnectionRefusedError:
             raise ConnectionDeniedError(FailureKind.CONNECTION_REFUSED, host, port) from None
         except _OwnAddressError:
-            raise ConnectionDeniedError(
-                FailureKind.BLOCKED_ADDRESS, host, port, "an address of this machine itself"
-            ) from None
+            detail = "an address of this machine itself"
+            raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, detail) from None
         except OSError as error:
             # A kernel that gave up reports ETIMEDOUT, which Python raises as TimeoutError.
             name = errno.errorcode.get(error.errno or 0, type(error).__name__)
