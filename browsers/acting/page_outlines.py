@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from html import escape
-from typing import TYPE_CHECKING
 
 from browsers.acting.dom_snapshot import STYLES, PageNode, ProcessSnapshot, iter_subtree
 from browsers.acting.elements import PageElement
@@ -18,10 +17,6 @@ from browsers.login_state import REDACTED
 from browsers.model import Frame, Snapshot
 from browsers.navigation.capture import WINDOW_HEIGHT, WINDOW_WIDTH
 from browsers.text_quoting import clean_text, quote
-
-if TYPE_CHECKING:
-    from browsers.acting.acting_page import ActingPage
-
 
 SNAPSHOT_LIMIT_S = 15.0
 RECENT_S = 0.1
@@ -148,10 +143,8 @@ _FRAMES = frozenset({"iframe", "frame"})
 _JSON = "json"
 
 
-def serialize_page(page: ActingPage) -> Snapshot:
-    """Return the page of the latest outline, which must exist: hidden elements are marked, frames are separate."""
-    outline = page.outlines.latest
-    assert outline is not None
+def serialize_page(outline: Outline, status: int) -> Snapshot:
+    """Return the page of an outline as HTML: hidden elements are marked, frames are separate."""
     writer = _PageWriter(outline)
     html = writer.write(outline.root)
     frames: list[Frame] = []
@@ -159,7 +152,7 @@ def serialize_page(page: ActingPage) -> Snapshot:
     while writer.found_frames and len(frames) < _MAX_FRAMES:
         mark, node = writer.found_frames.pop(0)
         frames.append(Frame(mark, node.frame_url, writer.write(node.children[0])))
-    url, status = outline.facts.url, page.status or 200
+    url = outline.facts.url
     return Snapshot(url, url, status, media_type="text/html", html=html, frames=tuple(frames), rendered=True)
 
 

@@ -139,8 +139,7 @@ class StepRunner:
             raise refusal
         if step.verb != "read":
             return None
-        await page.outlines.take()
-        return serialize_page(page)
+        return serialize_page(await page.outlines.take(), page.status or 200)
 
     def _find_refusal(self) -> StepError | None:
         guard = self._page.guard
