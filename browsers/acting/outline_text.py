@@ -101,8 +101,7 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     if len(changes) > _MAX_CHANGES:
         changes = [*changes[:_MAX_CHANGES], f"… {len(changes) - _MAX_CHANGES} more changes: look"]
     if removed:
-        more = f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else ""
-        changes.append(f"- {', '.join(removed[:_MAX_REMOVED])}{more}")
+        changes.append(f"- {_name_first(removed, _MAX_REMOVED)}")
     return "\n".join(changes)
 
 
@@ -120,8 +119,11 @@ def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *
     end = next(at for at in range(len(first)) if first[-1 - at] != second[-1 - at])
     moved = [new[key] for key in second[start : len(second) - end]]
     names = list(dict.fromkeys(quote(truncate(line.name, _MAX_REMOVED_CHARS)) for line in moved if line.name))
-    more = f" and {len(names) - _MAX_ORDERED} more" if len(names) > _MAX_ORDERED else ""
-    return [f"~ new order: {', '.join(names[:_MAX_ORDERED])}{more}"] if names else []
+    return [f"~ new order: {_name_first(names, _MAX_ORDERED)}"] if names else []
+
+
+def _name_first(names: list[str], limit: int) -> str:
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 def _place(line: OutlineLine) -> tuple[float, float]:

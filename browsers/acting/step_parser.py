@@ -344,8 +344,7 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
     known = {id(line) for line in found}
     named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
     refs = {line.ref for line in (*named, *found)}
-    nodes = {node.ref: node for node in iter_subtree(outline.root) if node.ref in refs}
-    chains = {ref: [node, *node.ancestors()] for ref, node in nodes.items()}
+    chains = {node.ref: [node, *node.ancestors()] for node in iter_subtree(outline.root) if node.ref in refs}
     around = {id(node) for line in named for node in chains[line.ref]}
     depths = [sum(id(node) in around for node in chains[line.ref]) for line in found]
     deepest = max(depths)

@@ -81,14 +81,17 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     if style.visibility == "visible" and (is_on_page or is_flat):
         node.is_visible = True
     clip = around.clip
-    if clip is not None and not is_flat:
-        is_beside = left >= clip[0] + clip[2] or left + width <= clip[0]
-        node.is_clipped = is_beside or top >= clip[1] + clip[3] or top + height <= clip[1]
+    node.is_clipped = clip is not None and not is_flat and _is_outside((left, top, width, height), clip)
     if clips and not is_root:
         clip = (left, top, width, height)
     if (opacity, clip, ground) == (around.opacity, around.clip, around.ground):
         return around
     return _Around(opacity, clip, ground)
+
+
+def _is_outside(box: Box, clip: Box) -> bool:
+    right, bottom = clip[0] + clip[2], clip[1] + clip[3]
+    return box[0] >= right or box[1] >= bottom or box[0] + box[2] <= clip[0] or box[1] + box[3] <= clip[1]
 
 
 def _hide_empty(nodes: list[PageNode]) -> None:
