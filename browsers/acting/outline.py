@@ -180,14 +180,12 @@ class _LineWriter:
                 if node.is_visible:
                     self._write_text(node, depth)
                 continue
-            is_label = node.tag in ("legend", "caption") or (node.tag == "label" and node.attributes.get("for"))
-            # The line of its field or group has its text.
-            if node.tag in INVISIBLE_TAGS or (is_label and not node.has_controls):
+            if node.tag in INVISIBLE_TAGS or self._names_a_line(node):
                 continue
             if node.tag != "#other":
                 role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = node.has_controls or (role not in ACTIVE and _is_list(node))
+                    is_group = _is_group(node, role)
                     control = self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
@@ -196,9 +194,7 @@ class _LineWriter:
                     if node.tag == "select":
                         continue
                 elif node.is_visible and role in _WRITTEN_ROLES:
-                    name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
-                    if name or role != "img":
-                        self._add(node, OutlineLine(node.ref, depth, role, name, control=control))
+                    if self._write_landmark(node, role, depth, control):
                         depth += 1
                         is_inside = is_inside or role in HEADINGS
                 elif node.tag == "label" and node.has_controls:
@@ -209,6 +205,17 @@ class _LineWriter:
                 (child, depth, is_inside, control) for child in node.children if not is_inside or child.tag != "#text"
             ]
             stack += below[::-1]
+
+    def _names_a_line(self, node: PageNode) -> bool:
+        """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
+        is_label = node.tag in ("legend", "caption") or (node.tag == "label" and bool(node.attributes.get("for")))
+        return is_label and not node.has_controls
+
+    def _write_landmark(self, node: PageNode, role: str, depth: int, control: str) -> bool:
+        name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
+        if name or role != "img":
+            self._add(node, OutlineLine(node.ref, depth, role, name, control=control))
+        return bool(name) or role != "img"
 
     def _write_text(self, node: PageNode, depth: int) -> None:
         if text := clean_text(node.text):
@@ -366,6 +373,11 @@ def _place_areas(nodes: list[PageNode]) -> None:
         name = around.attributes.get("name") or around.attributes.get("id", "")
         if around is not node and (image := images.get((node.frame_id, name))) is not None:
             node.box, node.style = image.box, image.style
+
+
+def _is_group(node: PageNode, role: str) -> bool:
+    """Return True if a control has others inside, or items that may be some."""
+    return node.has_controls or (role not in ACTIVE and _is_list(node))
 
 
 def _declared_state(node: PageNode, state: str) -> str:

@@ -391,8 +391,8 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
         await page.wait_until_idle(_IDLE_LIMIT_S)
         options = _options(await page.outlines.take(), line, known)
         names = [one.name for one in options]
-        if alike := [one for one in options if one.name.lower() == text.lower()]:
-            return next((one for one in alike if one.name == text), alike[0])
+        if exact := _named(options, text):
+            return exact
         is_new = not seen.keys() >= set(names)
         if is_new:
             found_at = time.monotonic()
@@ -416,6 +416,11 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
     await page.devices.press("Escape")
     listed = ", ".join(quote(truncate(name, 40)) for name in list(seen)[:_MAX_LISTED])
     raise ElementActionError(f"{element.label} has no such option; there are {listed or 'none'}")
+
+
+def _named(options: list[OutlineLine], text: str) -> OutlineLine | None:
+    alike = [one for one in options if one.name.lower() == text.lower()]
+    return next((one for one in alike if one.name == text), alike[0] if alike else None)
 
 
 def _options(outline: Outline, line: OutlineLine, known: set[str]) -> list[OutlineLine]:
