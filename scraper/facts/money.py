@@ -178,18 +178,15 @@ def _read_match(text: str, match: re.Match[str], role: Role) -> Amount | None:
     sign = "".join((parts.get("before") or parts.get("behind") or mark).split())
     value, other = parse_number(number, sign)
     if mark.startswith("p"):
-        if not number.isdecimal() or value >= _PENCE_IN_A_POUND:
+        if not number.isdecimal() or value >= 100:
             return None
-        value, sign = value / _PENCE_IN_A_POUND, "£"
+        value, sign = value / 100, "£"
     beside = _read_signs().beside.get(_shared(sign))
     if beside and (code := beside.search(text, max(0, match.start() - 5), match.end() + 5)):
         sign = code.group()
     if not 0 <= value < _MAX_AMOUNT:
         return None
     return Amount(value, sign or None, role, match.group().strip(), match.start(), other)
-
-
-_PENCE_IN_A_POUND = 100
 
 
 def _role_of(before: str, behind: str) -> Role:

@@ -60,13 +60,8 @@ class SchemaGraph:
 
     def text(self, item: JsonLdItem, *names: str) -> str | None:
         """Return the first text or number in these properties as clean text, or None."""
-        for name in names:
-            value = property_value(item, name)
-            if value not in (None, "", []):
-                text = plain_text(self.resolve(value))
-                if text:
-                    return text
-        return None
+        texts = (plain_text(self.resolve(property_value(item, name))) for name in names)
+        return next(filter(None, texts), None)
 
     def picture(self, item: JsonLdItem) -> str | None:
         """Return the URL of the first image of an item, or None; `data:` URLs are ignored."""

@@ -310,7 +310,7 @@ class _PageFeatures:
             "tag": ((str(one.tag),) for one in elements),
             "names": map(names, elements),
             "outer": map(outer, elements),
-            "attributes": map(_other_attributes, elements),
+            "attributes": (frozenset(map(str, one.keys())) - _OTHER_ATTRIBUTES for one in elements),
             "label": ((found[1].lower() if (found := _LABEL.match(leaf.text)) else "") for leaf in leaves),
             "before": (before for before, _ in neighbors),
             "after": (after for _, after in neighbors),
@@ -389,10 +389,6 @@ def _tags(element: Element, most: int) -> tuple[str, ...]:
 def _is_in(text: str, title: str) -> bool:
     own = name_key(text) if title and len(text) <= _MAX_IN_TITLE else ""
     return len(own) >= _MIN_IN_TITLE and own in title
-
-
-def _other_attributes(element: Element) -> frozenset[str]:
-    return frozenset(name for name in map(str, element.keys()) if name not in _OTHER_ATTRIBUTES)
 
 
 @lru_cache(maxsize=20_000)

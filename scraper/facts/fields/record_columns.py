@@ -170,13 +170,9 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
 
 
 def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
-    for part in parts:
-        if part.tag == "time" and page.has_text(part):
-            return page.text(part)[:60]
-    for part in parts:
-        if 3 < page.length(part) < _MAX_PRICE_TEXT and (day := find_day(page.text(part))):
-            return day
-    return ""
+    times = (page.text(part)[:60] for part in parts if part.tag == "time" and page.has_text(part))
+    short = (page.text(part) for part in parts if 3 < page.length(part) < _MAX_PRICE_TEXT)
+    return next(times, "") or next(filter(None, map(find_day, short)), "")
 
 
 def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
