@@ -30,7 +30,7 @@ _DATE_TAGS = ("pubDate", "published", "updated", "date")
 _SUMMARY_TAGS = ("description", "summary", "content", "encoded")
 _FULL_TEXT_TAGS = ("encoded", "content", "description", "summary")
 _NAMED_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31};|(?!#))")
-_MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
+_MEDIA_VOCABULARIES = ("{http://search.yahoo.com/mrss", "{http://www.itunes.com", "{http://www.georss")
 """Vocabularies whose `title`, `content` and `description` belong to pictures and sounds."""
 
 
@@ -154,4 +154,4 @@ def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
 def _local_name(element: Element) -> str:
     """Return the tag without its namespace, or "" for other nodes and vocabularies."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) and not _MEDIA_VOCABULARIES.match(tag) else ""
+    return tag.rpartition("}")[2] if isinstance(tag, str) and not tag.startswith(_MEDIA_VOCABULARIES) else ""

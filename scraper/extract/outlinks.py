@@ -189,7 +189,13 @@ def _is_named(element: Element, names: Sequence[str]) -> bool:
 
 def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
     """Return everything but the links of the body, and the URL of the next page or ""."""
-    robots, refresh = _read_metas(root, urls)
+    robots, refresh = set(), ""
+    for meta in root.iter("meta"):
+        content = meta.get("content") or ""
+        if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
+            robots.update(content.lower().replace(",", " ").split())
+        elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
+            refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
     title = root.find(".//title")
     feeds: dict[str, bool] = {}
     sitemaps, alternates, canonical, next_page = [], [], "", ""
@@ -222,17 +228,6 @@ def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
     return head, next_page
-
-
-def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
-    robots, refresh = set(), ""
-    for meta in root.iter("meta"):
-        content = meta.get("content") or ""
-        if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
-            robots.update(content.lower().replace(",", " ").split())
-        elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
-            refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
-    return robots, refresh
 
 
 def _read_link(element: Element, url: str) -> Outlink:

@@ -32,7 +32,6 @@ _GZIP = b"\x1f\x8b"
 _GZIP_LAYERS = 2
 """Some servers compress a `.gz` file once more."""
 
-_HTML_START = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 _FEED_START = re.compile(r"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
 _OPENING = re.compile(r"<((?:[\w-]+:)?)(url|sitemap)(?:\s[^<>]*)?>", re.IGNORECASE)
 _MODIFIED, _TITLE, _TRANSLATION = (
@@ -84,7 +83,7 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
     stream = _Decompressed(data)
     chunks = _decode(stream)
     head = next(chunks, "").lstrip("\ufeff \t\r\n")
-    if _HTML_START.match(head):
+    if head[:20].lower().startswith(("<!doctype html", "<html")):
         return SitemapFile()
     if _FEED_START.search(head[:4_096]):
         return _read_feed(chain((head,), chunks), url)

@@ -116,7 +116,6 @@ _FENCE_MARKS = ("```", "~~~", _FORMULA_MARK)
 """First characters of blocks. If none occurs, the search takes a hundredth of the time."""
 _TABLE_ROW = re.compile(r"[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*\|")
 _TABLE_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+ *")
-_LIST_MARK = re.compile(r"[^ >]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ class AtomicBlock:
     @property
     def _continued(self) -> str:
         """Indent of the lines after the first, without the list marker."""
-        return _LIST_MARK.sub(" ", self.indent)
+        return "".join(mark if mark == ">" else " " for mark in self.indent)
 
 
 def find_atomic_blocks(markdown: str, until: int) -> list[AtomicBlock]:

@@ -174,7 +174,6 @@ _NAMED = element_selector(".//*[@class or @data-slate-type]")
 _KEEPS_LINES = element_selector("descendant-or-self::*[contains(@style, 'white-space')]")
 _OUTSIDE_CODE = text_selector(".//text()[normalize-space() and not(ancestor::code or ancestor::pre)]")
 _TOP = re.compile(r"\btop:\s*(\d+)px")
-_INDENT = re.compile(r"[ \xa0\t]{2,}")
 _NO_LINE = re.compile(r"[\d\s\u2b07]*")
 """Texts beside the lines: their numbers, and the arrow of a download."""
 _LINE_TAGS = frozenset({"div", "p", "li"})
@@ -311,7 +310,7 @@ def _are_lines(lines: Sequence[Element], rows: Sequence[_Row]) -> bool:
     parent = lines[0].getparent()
     if lines[0].tag == "li":
         is_whole = parent is not None and parent.tag == "ol" and len(parent) == len(rows)
-        return is_whole and any(_INDENT.match(text) for _, text in rows[1:])
+        return is_whole and any(len(text) > 1 and not text[:2].strip(" \xa0\t") for _, text in rows[1:])
     return lines[0].tag == "div" and any(len(list(line.iter("code"))) > 1 for line in lines)
 
 

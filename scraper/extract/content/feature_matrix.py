@@ -32,13 +32,11 @@ _MAX_SCORE = 60.0
 
 def compute_columns(page: PageStatistics) -> Columns:
     """Return all columns of the page by name. Later groups read values that earlier groups computed."""
-    return (
-        compute_text_columns(page)
-        | compute_tree_columns(page)
-        | compute_repetition_columns(page)
-        | compute_context_columns(page)
-        | _compute_page_columns(page)
-    )
+    of_blocks = compute_text_columns(page) | compute_tree_columns(page) | compute_repetition_columns(page)
+    of_blocks |= compute_context_columns(page)
+    values = _summarize_blocks(page) | _summarize_url(page.description.url)
+    rows = np.repeat(np.fromiter(values.values(), np.float64, len(values))[:, None], page.n, axis=1)
+    return of_blocks | dict(zip(values, rows, strict=True))
 
 
 def compute_score_columns(scores: FloatArray) -> Columns:
@@ -69,12 +67,6 @@ _HOST = re.compile(r"^[a-z]+://[^/]*")
 _URL_YEAR = re.compile(r"/(?:19|20)\d\d/")
 _NUMBERS = re.compile(r"\d+")
 _OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
-
-
-def _compute_page_columns(page: PageStatistics) -> Columns:
-    values = _summarize_blocks(page) | _summarize_url(page.description.url)
-    rows = np.repeat(np.fromiter(values.values(), np.float64, len(values))[:, None], page.n, axis=1)
-    return dict(zip(values, rows, strict=True))
 
 
 def _summarize_blocks(page: PageStatistics) -> dict[str, float]:

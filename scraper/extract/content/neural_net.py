@@ -150,13 +150,10 @@ def _compute_context(states: Array, around: Neighborhood, learned: Array) -> Arr
         starts, ends = span.starts, span.ends
         means = (sums[ends] - sums[starts]) / (totals[ends] - totals[starts] + WEIGHT_EPSILON)[:, None]
         context += (means.astype(np.float32) @ matrix)[span.block_spans]
-    context += (_average_paths(states, around) @ of_paths[0])[around.paths]
-    return context
-
-
-def _average_paths(states: Array, around: Neighborhood) -> Array:
     order = np.argsort(around.paths, kind="stable")
-    weighted = states[order] * around.weights[order, None]
-    totals = np.bincount(around.paths, around.weights)
-    sums = np.add.reduceat(weighted, np.searchsorted(around.paths[order], np.arange(len(totals))))
-    return np.asarray(sums / (totals + WEIGHT_EPSILON)[:, None], np.float32)
+    path_totals = np.bincount(around.paths, around.weights)
+    firsts = np.searchsorted(around.paths[order], np.arange(len(path_totals)))
+    path_sums = np.add.reduceat(states[order] * weights[order, None], firsts)
+    path_means = np.asarray(path_sums / (path_totals + WEIGHT_EPSILON)[:, None], np.float32)
+    context += (path_means @ of_paths[0])[around.paths]
+    return context

@@ -128,7 +128,9 @@ def _candidates(page: PageStatistics) -> Columns:
         columns[f"in_best{number}"] = _inside(page, best)
         best = int(page.up[best])
     for share in _CORE_SHARES:
-        core = _core(page, share)
+        # The smallest element that contains a share of the long blocks with few links; the body without any.
+        holders = np.flatnonzero(page.element_long >= share * page.element_long[0])
+        core = int(holders[page.blocks[holders].argmin()]) if page.element_long[0] and len(holders) else 0
         columns[f"in_core{share}"] = _inside(page, core)
         columns[f"core_share{share}"] = np.full(n, page.blocks[core] / (n + 1))
     return columns
@@ -143,13 +145,6 @@ def _candidate_scores(page: PageStatistics) -> FloatArray:
         scores += np.bincount(at, worth * weight, len(scores))
         at = page.up[at]
     return np.asarray(scores * (1 - page.element_links / (page.element_characters + 1)))
-
-
-def _core(page: PageStatistics, share: float) -> int:
-    """Return the smallest element that contains a share of the long blocks with few links; the body without any."""
-    total = page.element_long[0]
-    holders = np.flatnonzero(page.element_long >= share * total)
-    return int(holders[page.blocks[holders].argmin()]) if total and len(holders) else 0
 
 
 def _inside(page: PageStatistics, element: int) -> NDArray[np.bool_]:

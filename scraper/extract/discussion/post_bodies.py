@@ -43,8 +43,8 @@ _REMOVED_NAME = re.compile(
     r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
     r"visually-hidden"
 )
-_RULE = re.compile(r"\s*_{8,}\s*")
-"""Line that boards write above a signature."""
+_RULE = "_" * 8
+"""Line that boards write above a signature, or its beginning."""
 _CONTROL = WordPattern(
     r"\W*(?:{posts.control}|reply to \S+|click to expand\W*|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?"
 )
@@ -192,7 +192,7 @@ def copy_body(elements: Sequence[Element]) -> Element:
         if element.tag == "td" and around.tag != "tr":
             element.tag = "div"  # the row is the text of the post
         name = (element.get("class") or "")[:_MAX_NAME].lower()
-        is_signature = element.tag in ("div", "span", "p") and _RULE.match(element.text or "") is not None
+        is_signature = element.tag in ("div", "span", "p") and (element.text or "").lstrip().startswith(_RULE)
         if element.tag in _BUTTONS or _is_control(element) or _REMOVED_NAME.search(name) or is_signature:
             remove(element)
         elif element.tag in HEADINGS:

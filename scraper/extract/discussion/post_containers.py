@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, takewhile
@@ -19,9 +18,9 @@ from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
-_SIDE_NAME = re.compile("sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend")
+_SIDE_NAMES = "sidebar widget related recent latest popular trending teaser similar recommend".split()
 _MAX_ROUNDS = 4
-_TOPIC_NAME = re.compile("discussion|topic|thread|question|post-?listing", re.IGNORECASE)
+_TOPIC_NAMES = ("discussion", "topic", "thread", "question", "postlisting", "post-listing")
 """Class or id around an opening post. Most articles above comments have none of these names."""
 _MIN_GOOD = 0.5
 """Share of the elements of one shape that have an author and a date."""
@@ -90,7 +89,12 @@ class _Candidate:
         """Characters of the posts that count: without dates all, else those with author and date."""
         lengths, counted = self.search.lengths, self.elements if self.is_undated else self.complete
         if any(element not in lengths for element in counted):
-            own = _own_lengths(self.shape.members)
+            whole = {element: len(text_of(element)) for element in self.shape.members}
+            own = dict(whole)  # without the other elements inside
+            for element in whole:
+                around = next((one for one in element.iterancestors() if one in whole), None)
+                if around is not None:
+                    own[around] -= whole[element]
             lengths.update((element, own[element]) for element in counted if element not in lengths)
         return sum(min(lengths[element], _FULL) for element in counted)
 
@@ -250,16 +254,6 @@ def _are_parts(shape: Shape, containers: Sequence[PostContainer], found: Mapping
     return any(outer) and (complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own))
 
 
-def _own_lengths(members: Collection[Element]) -> dict[Element, int]:
-    whole = {element: len(text_of(element)) for element in members}
-    own = dict(whole)
-    for element in members:
-        around = next((one for one in element.iterancestors() if one in whole), None)
-        if around is not None:
-            own[around] -= whole[element]
-    return own
-
-
 def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostContainer]) -> PostContainer | None:
     """Return the opening post above the replies, or None.
 
@@ -283,7 +277,8 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
     if first.author and first.date and (author.text, date.text) == (first.author.text, first.date.text):
         return None  # the header of the page, which names the author of the first post
     around = list(takewhile(lambda one: one not in known and one.tag != "body", author.element.iterancestors()))
-    is_topic = any(_TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around)
+    names = " ".join(f"{one.get('class')} {one.get('id')}" for one in around).lower()
+    is_topic = any(word in names for word in _TOPIC_NAMES)
     if not is_topic or around[-1] not in date.element.iterancestors():
         return None
     return PostContainer(around[-1], author, date, first.shape, [date.element])
@@ -315,7 +310,7 @@ class _RelatedCards:
             for around in islice(element.iterancestors(), 12):
                 if around not in known:
                     name = f"{around.get('class') or ''} {around.get('id') or ''}".lower()
-                    is_named = around.tag != "body" and _SIDE_NAME.search(name) is not None
+                    is_named = around.tag != "body" and any(word in name for word in _SIDE_NAMES)
                     known[around] = around.tag in _SIDE_TAGS or is_named
                 if known[around]:
                     found[around] += 1

@@ -28,7 +28,6 @@ _POST_TYPES = frozenset(
     {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
 )
 """Shapes declared as posts; a single element of them is enough."""
-_POST_TAG = re.compile(r"[a-z]+-post")
 TYPED_POST = "@Post"
 """Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 
@@ -43,7 +42,11 @@ class Shape:
     @cached_property
     def is_single(self) -> bool:
         """Return True if a single element may be a post."""
-        return self.name in _POST_TYPES or self.name == TYPED_POST or _POST_TAG.fullmatch(self.name) is not None
+        return (
+            self.name in _POST_TYPES
+            or self.name == TYPED_POST
+            or (self.name.endswith("-post") and self.name[:-5].isalpha())
+        )
 
     @cached_property
     def is_reply(self) -> bool:

@@ -29,7 +29,7 @@ _SCORE_NAME = re.compile(
     r"(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile|dislikes", re.IGNORECASE)
+_REPUTATION_NAMES = ("reputation", "flair", "user", "badge", "profile", "dislikes")
 _SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)", re.IGNORECASE)
 _SCORE_LABEL = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?\s+(?:points?|(?:up)?votes?)", re.IGNORECASE)
 _ACCEPTED_NAME = re.compile(
@@ -141,7 +141,7 @@ def _find_score(container: Element, others: Collection[Element]) -> int | None:
             stated = label[0].rsplit(None, 1)[0]
         if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):
             stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
-        if not stated or _REPUTATION_NAME.search(name):
+        if not stated or any(word in name.lower() for word in _REPUTATION_NAMES):
             continue
         match = _SCORE.match(stated.strip()) if len(stated) < 60 else None
         if match:

@@ -19,7 +19,6 @@ _MAX_TITLE = 100
 
 _PERMALINK_TEXTS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
 _PERMALINK_WORDS = frozenset({"link", "permalink", "anchor", "copy link", "link to this section", "direct link"})
-_PERMALINK_PICTURE = re.compile(r"!\[permalink\]", re.IGNORECASE)
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
     "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
@@ -38,7 +37,7 @@ _MAX_IMAGES = 300
 """Images in the list of images; the Markdown has all images."""
 _EMOJI_CHARACTERS = 4
 _EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
-_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
+_EMOJI_NAMES = ("emoji", "smiley", "smilie")
 _TAG = re.compile(r"</?[a-z][^<>]{0,40}>", re.IGNORECASE)
 """Tags in descriptions. Templates leave them there without a meaning."""
 
@@ -135,8 +134,10 @@ class LinkImageRules(MarkdownRules):
         label = alt.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
-        names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000]
-        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and _EMOJI.search(names):
+        names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000].lower()
+        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and any(
+            name in names for name in _EMOJI_NAMES
+        ):
             return alt
         picture = element.getparent()
         sources = picture.iterchildren("source") if picture is not None and picture.tag == "picture" else ()
@@ -152,7 +153,7 @@ class LinkImageRules(MarkdownRules):
 
 def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
     """Return True if a link contains only a sign, a picture or a word that stands for its own address."""
-    if label in _PERMALINK_TEXTS or _PERMALINK_PICTURE.match(label):
+    if label in _PERMALINK_TEXTS or label.lower().startswith("![permalink]"):
         return True
     is_named = is_of_title and label.lower() in _PERMALINK_WORDS
     if not is_named and _PERMALINK_CLASSES.isdisjoint(classes_of(element)):

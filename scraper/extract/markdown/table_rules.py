@@ -295,8 +295,13 @@ class TableRules(MarkdownRules):
             return f"{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n\n"
         marked = _find_marked_rows(element)
         if marked:
-            listed = "".join(self._marked_row(marker, cell, unwrapped) for marker, cell in marked)
-            return f"\n\n{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n"
+            outside, listed = self._convert_outside_cells(element, unwrapped), ""
+            for marker, cell in marked:
+                self.plain_pieces += [None, f"{marker} "]
+                rows = self.render_children(cell, unwrapped).strip().split("\n")
+                text = "\n".join(f"  {row}" if row.strip() else "" for row in rows).lstrip()
+                listed += f"- {marker.replace('.', ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
+            return f"\n\n{outside}\n\n{listed}\n"
         if not _is_layout_table(element):
             return None
         pieces = [self._convert_outside_cells(element, unwrapped)]
@@ -342,12 +347,6 @@ class TableRules(MarkdownRules):
             self.plain_pieces.append(None)
             texts.append(self.render_children(cell, context).strip().replace("\n", f"\n{indent}"))
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
-
-    def _marked_row(self, marker: str, cell: Element, context: ConversionContext) -> str:
-        self.plain_pieces += [None, f"{marker} "]
-        rows = self.render_children(cell, context).strip().split("\n")
-        text = "\n".join(f"  {row}" if row.strip() else "" for row in rows).lstrip()
-        return f"- {marker.replace('.', ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""

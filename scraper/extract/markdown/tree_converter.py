@@ -22,7 +22,6 @@ from scraper.html.math import tex_delimiters
 from scraper.html.math.formulas import is_display, is_normalized
 from scraper.text.markdown_structure import fence
 
-_HEADING = re.compile(r"h\d+")
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
@@ -92,7 +91,7 @@ class ConversionContext:
         context = self.inner.get(name)
         if context is None:
             added = {name}
-            if name in ("td", "th") or _HEADING.match(name):
+            if name in ("td", "th") or (name[0] == "h" and name[1:2].isdecimal()):
                 added.add("_inline")
             if name in ("pre", "code", "kbd", "samp"):
                 added.add("_noformat")

@@ -26,7 +26,7 @@ _MAX_NOTE = 5_000
 _LABEL = re.compile(r"\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[*†‡§¶]{1,3}")
 _NOTE_REFERENCE_CLASS = re.compile(r"footnote-?_?ref|noteref|reference\b|(?:^|\s)fn(?:\s|$)", re.IGNORECASE)
 _NOTE_ANCHOR = re.compile(r"^_?(?:fn|ftn|footnote|cite_note|note|endnote|sdfootnote)", re.IGNORECASE)
-_NOTE_WORD = re.compile(r"ref|note|fn|cite|bib", re.IGNORECASE)
+_NOTE_WORDS = ("ref", "note", "fn", "cite", "bib")
 _NUMBER_AT_END = re.compile(r"(?<!\d)(\d+)$")
 _BACK_ANCHOR = re.compile(r"_?(?:ftn|fn|footnote)?[-_]?ref[-_:.]?(\d+)$", re.IGNORECASE)
 _MARK_ANCHOR = re.compile(r"(.*(?:note|fn|ftn))[-_]?ref(.*)", re.IGNORECASE)
@@ -106,7 +106,7 @@ def _parse_mark(link: Element) -> _Mark | None:
     around = link.getparent()
     is_raised = (around is not None and around.tag == "sup") or link.find("sup") is not None
     is_anchor = raw.startswith("(") and bool(link.get("id") or link.get("name"))  # its note may lead back
-    is_bracketed = is_anchor or (raw.startswith("[") and _NOTE_WORD.search(name))
+    is_bracketed = is_anchor or (raw.startswith("[") and any(word in name.lower() for word in _NOTE_WORDS))
     names = f"{link.get('class')} {link.get('role')} {around.get('class') if around is not None else ''}"
     is_mark = is_raised or is_bracketed or _NOTE_ANCHOR.search(name) or _NOTE_REFERENCE_CLASS.search(names)
     return _Mark(link, name, label) if is_mark else None
@@ -185,7 +185,7 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
     page_letters = ""
     # A span is a sidenote only by its class.
     candidates = list(root.iterdescendants("span", "small", "aside"))
-    notes = [note for note in candidates if note.tag != "span" or re.search("[Nn]ote", note.get("class") or "")]
+    notes = [note for note in candidates if note.tag != "span" or "note" in (note.get("class") or "").lower()]
     for note in notes[:_MAX_SIDENOTES]:
         if not _SIDENOTE_CLASS.search(note.get("class") or "") or not text_of(note).strip():
             continue
@@ -319,7 +319,6 @@ def strip_label(body: Element, label: str) -> None:
             place = first
 
 
-_NUMBER_LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _MAX_MARKS = 2_000
@@ -337,7 +336,9 @@ def find_numbered_notes(
     """
     candidates = (mark for mark in root.iterdescendants("sup", "label") if mark.tag == "sup" or "for" in mark.attrib)
     marks = [(mark, text_of(mark).strip("[] \n")) for mark in islice(candidates, _MAX_MARKS)]
-    marks = [(mark, label) for mark, label in marks if _NUMBER_LABEL.fullmatch(label)]
+    marks = [
+        (mark, label) for mark, label in marks if label in ("*", "†", "‡") or (label.isdecimal() and len(label) < 4)
+    ]
     if not marks:
         return
     found = _find_notes(root, {label for _, label in marks}, has_note_classes)

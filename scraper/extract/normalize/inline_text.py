@@ -18,7 +18,6 @@ _LAST_WORD = re.compile(r"[^\W_]+\Z")
 _FIRST_WORD = re.compile(r"[^\W_]+")
 _LABEL_CLASS = re.compile(r"[\s_-](?:feature|tag|label|badge|chip|pill|lozenge|modifier|keyword|category)[\s_-]")
 """Classes of short labels in a row, which style sheets separate."""
-_LABEL = re.compile(r"[^\W\d_]:\Z")
 _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
@@ -103,7 +102,7 @@ def _first_text(element: Element) -> str:
 
 def _are_separate_words(left: str, right: str) -> bool:
     """Return True if the second text begins a word with a capital or a digit; a name with a colon is a label."""
-    if _LABEL.search(left[-_WORD_WINDOW:]):
+    if left.endswith(":") and left[-2:-1].isalpha():
         return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
     if left[-1:] in (")", "]"):  # the number of a passage
         return right[:1].isupper()

@@ -86,7 +86,12 @@ class PageSignals:
         if self.words < _MAX_BLOCK_PAGE_WORDS:
             self._collect_marks()
         if self.words < LONG_WORDS and (self.scripted or self.short):
-            self._measure_main_content()
+            body = copy.deepcopy(page.body)
+            self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
+            self.consent = remove_boilerplate(body)
+            text = text_of(body)
+            self.main_words = count_words(text)
+            self.hollow = is_shell(page.head, body, text)
         if self.short:
             self._examine_short_page()
 
@@ -101,14 +106,6 @@ class PageSignals:
             *(form.get("action") or "" for form in _FORMS(body)),
             *(value for name, value in head.metas if name == "refresh"),
         ]
-
-    def _measure_main_content(self) -> None:
-        body = copy.deepcopy(self.page.body)
-        self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
-        self.consent = remove_boilerplate(body)
-        text = text_of(body)
-        self.main_words = count_words(text)
-        self.hollow = is_shell(self.page.head, body, text)
 
     def _examine_short_page(self) -> None:
         body = self.page.body

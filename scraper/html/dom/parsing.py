@@ -29,7 +29,7 @@ parser's cost grows with the square of their number: 2,000 take 3 ms, 40,000 tak
 
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>?")
 _QUOTED_OPENINGS = 5_000
-_QUOTED_OPENING = re.compile("=[\"']?<")
+_QUOTED_OPENING = ("=<", "='<", '="<')
 _INVALID_REFERENCE = re.compile(
     b"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9])"
     b"|[xX]0*(?:[1-8bceBCE]|1[0-9a-fA-F]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
@@ -168,7 +168,7 @@ def _limit_size(text: str) -> str:
     while tags > _MAX_TAGS:
         text = text[: len(text) * _MAX_TAGS // tags]
         tags = text.count("<")
-    quoted_openings = len(_QUOTED_OPENING.findall(text)) if tags > _QUOTED_OPENINGS else 0
+    quoted_openings = sum(map(text.count, _QUOTED_OPENING)) if tags > _QUOTED_OPENINGS else 0
     # Only tags without another opening bracket are checked.
     long_tags = filter(None, (_TAG.match(text, at) for at in _find_long_gaps(text)))
     if quoted_openings > _QUOTED_OPENINGS or any(_shorten_tag(tag) != tag.group() for tag in long_tags):

@@ -106,8 +106,8 @@ def is_balanced(text: str, opening: str, closing: str) -> bool:
     if opening not in text and closing not in text:
         return True
     depth = 0
-    for bracket in re.findall(f"[{re.escape(opening + closing)}]", text):
-        depth += 1 if bracket == opening else -1
+    for character in text:
+        depth += (character == opening) - (character == closing)
         if depth < 0:
             return False
     return depth == 0

@@ -38,7 +38,7 @@ _CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
 _PROSE_TAGS = HEADINGS | LISTS | set("p dl table section article aside blockquote pre details a code sup".split())
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _TEX_IMAGE = re.compile(r"latex|mathtex|mimetex|cht=tx|/tex\b|texrender|math", re.IGNORECASE)
-_TEX_SERVICE = re.compile(r"latex|mathtex|mimetex")
+_TEX_SERVICES = ("latex", "mathtex", "mimetex")
 _QUERY_PARAMETER = re.compile(r"^(?:latex|eq|tex|formula|chl|q)=", re.IGNORECASE)
 _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{\w*\}|_\w+)?\s*")
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
@@ -201,7 +201,7 @@ def _read_image_url(source: str) -> str:
             return _clean_tex(parameters[name][0].strip())
     for text in (address.query, address.path.rpartition("/")[2]):
         tex = _STYLING.sub("", _QUERY_PARAMETER.sub("", unquote(text))).strip()
-        if "\\" in tex or (tex and text is address.query and _TEX_SERVICE.search(source)):
+        if "\\" in tex or (tex and text is address.query and any(name in source for name in _TEX_SERVICES)):
             return _clean_tex(tex)
     return ""
 

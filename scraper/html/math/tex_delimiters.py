@@ -30,7 +30,6 @@ _MACROS = re.compile(
     r"(?:\s*\\(?:(?:re|provide)?(?:newcommand|def|DeclareMathOperator|definecolor|let)\b[^$]*+"
     r"|(?:begin|end)group\b|displaystyle\b))+\s*"
 )
-_COMMENT = re.compile(r"^%[^\n]*\n")
 _WHOLE = re.compile(r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
@@ -85,7 +84,7 @@ def _find_delimited(text: str) -> Iterator[re.Match[str]]:
 
 def strip_delimiters(tex: str) -> str:
     """Return a formula without its delimiters, or "" if it only defines macros or is longer than `MAX_TEX`."""
-    tex = _COMMENT.sub("", tex).strip()
+    tex = (tex.partition("\n")[2] if tex.startswith("%") and "\n" in tex else tex).strip()  # a comment
     whole = _WHOLE.fullmatch(tex)
     if whole is not None:
         tex = next(filter(None, whole.groups()), "").strip()

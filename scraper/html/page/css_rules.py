@@ -78,14 +78,11 @@ _SHOWING_PROPERTIES = {
     "place": ("clip", "clip-path", "left", "top", "right", "text-indent", "position", "transform", "scale", "overflow"),
 }
 """By what hides text: the properties of another rule that may show it again."""
-_NEEDS_MOUSE = re.compile(r":(?:hover|active)")
 _MAX_VARIABLES = 5
 _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
 _CUSTOM_PROPERTY = re.compile(r"(--[\w-]++)\s*+:\s*+([^;{}]*+)")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 _COMPOUND = re.compile(r"[^\s>+~]+$")
-_CLOAK = re.compile(r"cloak")
-"""Name of attributes that scripts remove when a page is ready."""
 _CLASSED = attribute_selector("class")
 _IDENTIFIED = attribute_selector("id")
 
@@ -178,7 +175,7 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         shows = {key for key, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
         shows.difference_update(cause.partition(" ")[0] for cause in causes[:1])
         if shows:
-            usual = (part for part in parts if not _NEEDS_MOUSE.search(part))
+            usual = (part for part in parts if ":hover" not in part and ":active" not in part)
             names = {name for part in usual for name in last_names(part, with_tag=True)}
             for key in product(shows, {False, is_important}):
                 shown[key] |= names
@@ -203,7 +200,7 @@ def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool
         is_shown, *in_part = (
             not shown.get((one, is_important), set()).isdisjoint(names) for one in (cause, *causes[1:])
         )
-        if _CLOAK.search(selector) or is_shown:
+        if "cloak" in selector or is_shown:  # scripts remove a cloak when a page is ready
             continue
         # A script that sets one of several properties may set all of them.
         is_sure = applies and not any(in_part)

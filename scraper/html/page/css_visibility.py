@@ -5,7 +5,7 @@ from __future__ import annotations
 import colorsys
 import re
 
-from scraper.html.page.style_sheets import unescape
+from scraper.html.page.style_sheets import COMMENT, unescape
 
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for readers."""
@@ -49,7 +49,6 @@ _EMPTY_CLIP_PATH = re.compile(
 )
 _INSET = re.compile(r"inset\(([^()]*)\)")
 _PART = re.compile(r"\d++(?:\.\d++)?%?|\.\d++%?")
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
 """Text before a closing bracket, in which white space does not separate words."""
 _SIDES = ("top", "right", "bottom", "left")
@@ -81,7 +80,7 @@ def parse_declarations(style: str) -> dict[str, str]:
     found: dict[str, str] = {}
     text = style[:_MAX_STYLE]
     if "/*" in text:
-        text = _COMMENT.sub(" ", text)
+        text = COMMENT.sub(" ", text)
     for declaration in unescape(text).lower().split(";"):
         name, colon, value = declaration.partition(":")
         if not colon:

@@ -45,7 +45,7 @@ def remove_boilerplate(body: Element) -> int:
     for child in list(body):
         if is_consent_box(child):
             consent += _length(child)
-            if _is_removable(child, total):
+            if _length(child) <= _MAX_REMOVED_SHARE * total:
                 remove(child)
     landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _REMOVED_ROLES]
     # Headers and footers of an article belong to it.
@@ -53,7 +53,7 @@ def remove_boilerplate(body: Element) -> int:
         part for part in body.iter("header", "footer") if next(part.iterancestors("article", "main"), None) is None
     ]
     for element in [*landmarks, *body.iter("aside", "form"), *outer]:
-        if element.getparent() is not None and _is_removable(element, total):
+        if element.getparent() is not None and _length(element) <= _MAX_REMOVED_SHARE * total:
             remove(element)
     return consent
 
@@ -82,10 +82,6 @@ def _leading_article(within: Element, *, total: int) -> Element:
     if longest and longest >= _MIN_LEADING_SHARE * sum(lengths) and longest >= _MIN_MAIN_SHARE * total:
         return articles[lengths.index(longest)]
     return within
-
-
-def _is_removable(element: Element, total: int) -> bool:
-    return _length(element) <= _MAX_REMOVED_SHARE * total
 
 
 def _length(element: Element) -> int:

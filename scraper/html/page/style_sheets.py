@@ -14,7 +14,7 @@ MAX_PRELUDE = 4_000
 """Characters of a selector that is evaluated."""
 _SCREEN_PX = {"width": 1_280, "height": 900}
 
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _STRING = re.compile(r'"[^"\n]*+"|' r"'[^'\n]*+'")
 _MARK = re.compile(r"[{};]")
 _LIST_COMMA = re.compile(r",(?![^()\[\]]*[)\]])")
@@ -128,7 +128,7 @@ def _applies_to_screen(query: str) -> bool | None:
 
 def clear_comments(css: str) -> str:
     """Return a style sheet without comments, and with empty strings for those that contain braces or semicolons."""
-    return _STRING.sub(lambda string: '""' if _MARK.search(string[0]) else string[0], _COMMENT.sub("", css))
+    return _STRING.sub(lambda string: '""' if _MARK.search(string[0]) else string[0], COMMENT.sub("", css))
 
 
 def has_more_marks(css: str) -> bool:
@@ -140,7 +140,7 @@ _LETTER = r"(?:[A-Za-z_]|[^\x00-\x7f]|\\[0-9a-fA-F]{1,6}\s?|\\.)"
 SIMPLE_NAME = re.compile(rf"[.#]-?{_LETTER}(?:[\w-]|{_LETTER})*+")
 NAME = re.compile(rf"{SIMPLE_NAME.pattern}|\[\s*[\w-]++")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
-_BRACKET = re.compile(r"[()\[\]]")
+_BRACKETS = "()[]"
 _COMBINATOR = re.compile(r"[ >+~\n\t]")
 _TAG = re.compile(r"[a-zA-Z][\w-]*+|\*")
 DYNAMIC_PSEUDO = re.compile(
@@ -152,7 +152,7 @@ DYNAMIC_PSEUDO = re.compile(
 
 def last_names(selector: str, *, with_tag: bool = False) -> set[str]:
     """Return the classes, ids and attributes of the element that a selector selects, else its tag."""
-    if _BRACKET.search(selector):
+    if any(bracket in selector for bracket in _BRACKETS):
         depth = start = 0
         for at, letter in enumerate(selector):
             depth += (letter in "([") - (letter in ")]")
@@ -177,7 +177,7 @@ def unescape(name: str) -> str:
 
 def split_selectors(selectors: str) -> list[str]:
     """Split a list of selectors at its commas, except inside of brackets."""
-    if not _BRACKET.search(selectors):
+    if not any(bracket in selectors for bracket in _BRACKETS):
         return list(filter(None, map(str.strip, selectors.split(","))))
     parts, depth = [""], 0
     for letter in selectors:
