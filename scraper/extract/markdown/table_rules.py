@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from textwrap import indent
 from typing import ClassVar
-
-from lxml import etree
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
 from scraper.extract.markdown.tree_converter import (
@@ -42,7 +41,6 @@ _EQUATION_NUMBER = re.compile(r"\s*\(?[A-Z]?[\d.\-]+[a-z]?\)?\s*")
 _PAGE_PARTS = HEADINGS | LISTS | {"pre", "dl", "blockquote", "section", "figure"}
 """Blocks that cells with a single value never contain."""
 
-_SECTION_HEADINGS = HEADINGS - {"h5", "h6"}
 _BREAK = re.compile(r"(?<!\s)\s*\n\s*")
 """A line break and the white space around it. The match starts at the first space; from each of 60,000 non-breaking
 spaces in a cell, the search took 5 s."""
@@ -95,12 +93,7 @@ def _is_value(inner: Element, headed: Element | None) -> bool:
 
 
 def _is_headed(table: Element) -> bool:
-    first = next(table_rows(table), None)
-    return first is not None and _is_header(first)
-
-
-def _is_header(row: Element) -> bool:
-    cells = row_cells(row)
+    cells = next(map(row_cells, table_rows(table)), [])
     return len(cells) > 1 and all(cell.tag == "th" and text_of(cell).strip() for cell in cells)
 
 
@@ -111,46 +104,8 @@ def _holds_one_value(table: Element) -> bool:
     return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
 
 
-def _split_at_headings(table: Element) -> list[Element]:
-    """Return the headings that fill a row outside of headed parts, and the tables between them, or [] without any."""
-    rows = list(table_rows(table))
-    headings = {
-        row: row[0][0]
-        for row in rows
-        if len(row) == 1 and len(row[0]) and row[0][0].tag in _SECTION_HEADINGS
-        if text_of(row[0]).strip() == text_of(row[0][0]).strip()
-    }
-    if not headings or max(len(row_cells(row)) for row in rows) == 1:
-        return []
-    runs: list[list[Element]] = []
-    below_header = False
-    for row in rows:
-        opened = bool(runs) and runs[-1][0] not in headings
-        if opened and (row not in headings or below_header):
-            runs[-1].append(row)
-        else:
-            runs.append([row])
-            below_header = _is_header(row)
-    if not any(run[0] in headings for run in runs):
-        return []
-    captions = list(table.iterchildren("caption"))
-    parts: list[Element] = []
-    for run in runs:
-        heading = headings.get(run[0])
-        if heading is None:
-            heading = etree.Element("table")
-            heading.extend([*captions, *run])
-            captions = []
-        heading.tail = None
-        parts.append(heading)
-    return parts
-
-
 def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
-    """Return the items of a table that is a numbered list with several rows per item.
-
-    Each item is its number and its cells with content. Return [] for other tables.
-    """
+    """Return number and filled cells of each item of a numbered list with several rows per item, or []."""
     if _HEADERS(table):
         return []
     items: list[tuple[str, list[Element]]] = []
@@ -171,7 +126,7 @@ def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
 _MARKER = re.compile(r"\s*(\(?(?:\d{1,3}|[a-z]{1,4}|[IVXL]{1,6})[).]|[—–•-])\s*")
 
 
-def _find_marked_rows(table: Element) -> list[tuple[str, Element]]:
+def _find_marked_rows(table: Element) -> list[tuple[str, list[Element]]]:
     """Return marker and text of each row if all rows consist of these two, as the paragraphs of laws; else []."""
     if _HEADERS(table):
         return []
@@ -180,7 +135,7 @@ def _find_marked_rows(table: Element) -> list[tuple[str, Element]]:
         marker = _MARKER.fullmatch(text_of(cells[0])) if len(cells) == 2 else None
         if marker is None or not _has_content(cells[1]):
             return []
-        rows.append((marker[1], cells[1]))
+        rows.append((f"{marker[1]} ", cells[1:]))
     return rows
 
 
@@ -283,25 +238,15 @@ class TableRules(MarkdownRules):
             title = self._title(element, context)
             return title + self.format_code(code, language, context) if code else ""
         unwrapped = ConversionContext(context.tags - {"_inline"} - CELLS, context.depth, context.indents)
-        parts = [] if "_inline" in context.tags else _split_at_headings(element)
-        if parts:
-            pieces = [self._convert_outside_cells(element, unwrapped)]
-            return "\n\n".join([*pieces, *(self.render_element(part, context) for part in parts)])
         if _is_equation(element):
             return self._convert_outside_cells(element, unwrapped) + self._equations(element, context)
-        items = _find_ranked_items(element)
+        ranked = _find_ranked_items(element)
+        items = [(f"{rank}. ", "", cells) for rank, cells in ranked]
+        items += [] if ranked else [("- ", marker, cells) for marker, cells in _find_marked_rows(element)]
         if items:
-            listed = "\n".join(self._item(rank, cells, unwrapped) for rank, cells in items)
-            return f"{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n\n"
-        marked = _find_marked_rows(element)
-        if marked:
-            outside, listed = self._convert_outside_cells(element, unwrapped), ""
-            for marker, cell in marked:
-                self.plain_pieces += [None, f"{marker} "]
-                rows = self.render_children(cell, unwrapped).strip().split("\n")
-                text = "\n".join(f"  {row}" if row.strip() else "" for row in rows).lstrip()
-                listed += f"- {marker.replace('.', ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
-            return f"\n\n{outside}\n\n{listed}\n"
+            outside = self._convert_outside_cells(element, unwrapped)
+            listed = "\n".join(self._item(*item, unwrapped) for item in items)
+            return f"\n\n{outside}\n\n{listed}\n\n"
         if not _is_layout_table(element):
             return None
         pieces = [self._convert_outside_cells(element, unwrapped)]
@@ -340,13 +285,15 @@ class TableRules(MarkdownRules):
                 rows.append(self.format_formula(" ".join(parts), True, context.tags).strip())
         return "\n\n" + "\n\n".join(rows) + "\n\n"
 
-    def _item(self, rank: str, cells: list[Element], context: ConversionContext) -> str:
-        indent = " " * (len(rank) + 2)
+    def _item(self, bullet: str, marker: str, cells: list[Element], context: ConversionContext) -> str:
+        self.plain_pieces += [None, marker]
         texts = []
         for cell in cells:
+            text = self.render_children(cell, context).strip()
+            texts.append(indent(text, " " * len(bullet)).lstrip())
             self.plain_pieces.append(None)
-            texts.append(self.render_children(cell, context).strip().replace("\n", f"\n{indent}"))
-        return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
+        marker = marker.replace(".", ESCAPED_POINT) if marker[:1].isdigit() else marker
+        return f"{bullet}{marker}" + f"  \n{' ' * len(bullet)}".join(filter(None, texts))
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""

@@ -77,20 +77,6 @@ def test_code_with_one_row_per_line_is_one_block() -> None:
     assert markdown_of(html) == "```\nline 1\nline 2\n```"
 
 
-def test_a_heading_that_fills_a_row_splits_the_table() -> None:
-    html = (
-        "<table><caption>Cap</caption><tr><td colspan=2><h2>One</h2></tr><tr><td>a<td>b</tr>"
-        "<tr><td colspan=2><h2>Two</h2></tr><tr><td>c<td>d</tr></table>"
-    )
-    first, second = "## One\n\nCap\n\n| a | b |\n| --- | --- |", "## Two\n\n| c | d |\n| --- | --- |"
-    assert markdown_of(html) == f"{first}\n\n{second}"
-
-
-def test_content_outside_of_the_rows_of_a_split_table_is_kept() -> None:
-    html = "<table><tr><td><h2>One</h2></td></tr><p>x</p><tr><td>a<td>b</tr></table>"
-    assert markdown_of(html) == "x\n\n## One\n\n| a | b |\n| --- | --- |"
-
-
 def test_a_heading_below_a_header_row_stays_a_row() -> None:
     html = "<table><tr><th>a<th>b<tr><td>1<td>2<tr><td colspan=2><h3>x</h3><tr><td>3<td>4</table>"
     assert markdown_of(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |"
