@@ -109,7 +109,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
             element.tail = " "
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
-    footnotes.normalize_footnotes(root, class_names)
+    footnotes.attach_footnotes(root, footnotes.extract_footnotes(root, class_names))
     inline_text.remove_edit_links(root)
     inline_text.insert_spaces(root)
     inline_text.join_emphasis(root)

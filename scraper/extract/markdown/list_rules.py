@@ -37,10 +37,15 @@ def normalize_lists(root: Element) -> None:
         if value.getparent() not in with_terms:  # used to indent paragraphs
             value.tag = "div"
     for item in root.iter("li"):
-        box = _find_box(item)
-        if box:
-            place = _find_first_text(item)
-            place.text = box + (place.text or "").lstrip()
+        if not (box := _find_box(item)):
+            continue
+        place = item
+        while not (place.text or "").strip():
+            first = next((child for child in place if text_of(child).strip()), None)
+            if first is None or first.tag not in ("div", "p", "span"):
+                break
+            place = first
+        place.text = box + (place.text or "").lstrip()
 
 
 def _find_box(item: Element) -> str:
@@ -49,16 +54,6 @@ def _find_box(item: Element) -> str:
     is_task = around is not None and _TASKS.search(around.get("class") or "") and next(item.iter("input"), None) is None
     declared = ("true" if "checked" in names else "false") if is_task else ""
     return _BOXES.get(item.get("data-checked") or declared, "")
-
-
-def _find_first_text(item: Element) -> Element:
-    place = item
-    while not (place.text or "").strip():
-        first = next((child for child in place if text_of(child).strip()), None)
-        if first is None or first.tag not in ("div", "p", "span"):
-            break
-        place = first
-    return place
 
 
 class ListRules(MarkdownRules):

@@ -77,7 +77,12 @@ def _is_layout_table(table: Element) -> bool:
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _has_content(cell)]
     widest = max(map(len, rows), default=0)
-    if len(rows) == 1 and (widest == 1 or sum(map(_is_readable, rows[0])) == 1 or any(map(_is_page_part, filled))):
+    is_page_part = len(rows) == 1 and any(
+        any(child.tag in _PAGE_PARTS for child in cell)
+        or (len(text_of(cell)) > _MIN_PROSE_CELL and sum(child.tag in ("p", "div") for child in cell) > 1)
+        for cell in filled
+    )
+    if len(rows) == 1 and (widest == 1 or is_page_part or sum(map(_is_readable, rows[0])) == 1):
         return True
     return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
@@ -164,11 +169,6 @@ def _is_readable(cell: Element) -> bool:
     """Return True if a cell has text, code, a formula or a picture with a description. Others only reserve space."""
     described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
     return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
-
-
-def _is_page_part(cell: Element) -> bool:
-    several = sum(child.tag in ("p", "div") for child in cell) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
-    return several or any(child.tag in _PAGE_PARTS for child in cell)
 
 
 def _format_pipe_table(table: Element, texts: Mapping[Element, str]) -> str:

@@ -368,8 +368,8 @@ class MarkdownRules(TreeConverter):
         if not formula:
             return ""
         if display and "_inline" not in tags:
-            return self.reserve_block(tex_delimiters.format_display(formula))
-        inline = tex_delimiters.format_inline(formula)
+            return self.reserve_block(f"$$\n{formula.strip()}\n$$")
+        inline = f"${' '.join(formula.split())}$"
         return f"${inline}$" if display and "td" not in tags else inline
 
     def _math(self, element: Element, context: ConversionContext) -> str | None:

@@ -43,11 +43,6 @@ class _Mark:
     label: str
 
 
-def normalize_footnotes(root: Element, class_names: str | None = None) -> None:
-    """Normalize all footnotes of a tree. A second call changes nothing."""
-    attach_footnotes(root, extract_footnotes(root, class_names))
-
-
 def extract_footnotes(root: Element, class_names: str | None = None) -> list[Element]:
     """Normalize the marks, remove the notes from the tree and return them."""
     class_names = (collect_names(root)[1] if class_names is None else class_names).lower()

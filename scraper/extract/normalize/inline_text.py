@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from lxml import etree
 
-from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import EMPHASIS, HEADINGS
 from scraper.html.dom.xpath import Element, pad_names, text_of
 from scraper.words.matcher import WordPattern
@@ -123,6 +121,7 @@ EMPHASIS_TAGS = {
     **dict.fromkeys(("del", "s"), frozenset({"del", "s"})),
 }
 """Tags with the same meaning, including itself, by tag."""
+_MERGED = "x-merged"
 
 
 def join_emphasis(root: Element) -> None:
@@ -132,30 +131,9 @@ def join_emphasis(root: Element) -> None:
         while not run[-1].tail and (behind := run[-1].getnext()) is not None and behind.tag in EMPHASIS_TAGS[first.tag]:
             run.append(behind)
         if len(run) > 1 and first.getparent() is not None:
-            _merge_into(first, run[1:])
-
-
-def _merge_into(first: Element, others: Sequence[Element]) -> None:
-    """Move the content of the other elements into the first. Each text is joined once."""
-    last = first[-1] if len(first) else None
-    texts = [(first.text if last is None else last.tail) or ""]
-    tail = others[-1].tail
-    for piece in others:
-        texts.append(piece.text or "")
-        inner = list(piece)
-        if inner:
-            _set_text_after(first, last, "".join(texts))
-            last = inner[-1]
-            texts = [last.tail or ""]
-            first.extend(inner)
-        piece.tail = None
-        remove(piece)
-    _set_text_after(first, last, "".join(texts))
-    first.tail = tail
-
-
-def _set_text_after(first: Element, last: Element | None, text: str) -> None:
-    if last is None:
-        first.text = text
-    else:
-        last.tail = text
+            tail, run[-1].tail = run[-1].tail, None
+            first.extend(run[1:])
+            for piece in run[1:]:
+                piece.tag = _MERGED
+            etree.strip_tags(first, _MERGED)
+            first.tail = tail

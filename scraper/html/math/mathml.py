@@ -267,8 +267,10 @@ def _build(name: str, children: list[Element], depth: int) -> Element:
 
 def _convert(element: Element, depth: int) -> Iterator[Element]:
     """Yield the MathML of an element: nothing for layout elements, the children's for wrappers."""
-    name = _mathjax_name(element)
-    if str(element.tag) in _IGNORED or depth > 3 * MAX_DEPTH:
+    tag = str(element.tag)
+    name = element.get("data-mml-node") or (tag[4:] if tag.startswith("mjx-") else "")
+    name = "mrow" if name in ("TeXAtom", "texatom") else name
+    if tag in _IGNORED or depth > 3 * MAX_DEPTH:
         return
     if name in _MATHJAX_TOKENS:
         token = etree.Element(name)
@@ -283,12 +285,6 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
     else:
         for child in element:
             yield from _convert(child, depth + 1)
-
-
-def _mathjax_name(element: Element) -> str:
-    tag = str(element.tag)
-    name = element.get("data-mml-node") or (tag[4:] if tag.startswith("mjx-") else "")
-    return "mrow" if name in ("TeXAtom", "texatom") else name
 
 
 def _find_operands(name: str, element: Element) -> list[list[Element]]:

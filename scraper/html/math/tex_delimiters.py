@@ -102,16 +102,6 @@ def is_prose(tex: str) -> bool:
     return _PROSE.search(_TEXT_COMMAND.sub(" 0 ", tex)) is not None
 
 
-def format_inline(tex: str) -> str:
-    """Return a formula between single dollars."""
-    return f"${' '.join(tex.split())}$"
-
-
-def format_display(tex: str) -> str:
-    """Return a formula between double dollars, on lines of its own."""
-    return f"$$\n{tex.strip()}\n$$"
-
-
 def join_tex(pieces: list[str]) -> str:
     """Join pieces of TeX, with a blank if a command would absorb the next letter."""
     out = ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
@@ -52,28 +51,18 @@ def find_hidden(root: Element, *, rendered: bool) -> list[Element]:
     return _MARKED(root) if rendered else _find_styled(root)[0]
 
 
-class RemovedText(NamedTuple):
-    """Result of removing hidden elements from a page as served."""
-
-    elements: int
-    """Number of elements with text."""
-    is_doubtful: bool
-    """True if an inline style sheet may hide more text."""
-    is_styled: bool
-    """True if style sheets, inline styles or scripts may hide text that was not found."""
-
-
-def remove_styled(root: Element) -> RemovedText:
+def remove_styled(root: Element) -> tuple[int, bool, bool]:
     """Remove what attributes, inline styles and inline style sheets hide, except content that a click reveals.
 
-    The body itself stays, because a script of the page makes it visible.
+    The body itself stays, because a script of the page makes it visible. Return the number of removed elements with
+    text, True if an inline style sheet may hide more, and True if styles or scripts may hide text that was not found.
     """
     hidden, is_doubtful, is_styled = _find_styled(root)
-    return RemovedText(_remove_all(_mark_collapsed(hidden, wrappers=True)), is_doubtful, is_styled)
+    return _remove_all(_mark_collapsed(hidden, wrappers=True)), is_doubtful, is_styled
 
 
 def _find_styled(root: Element) -> tuple[list[Element], bool, bool]:
-    """Return the elements that attributes and style sheets hide, and whether there are more, as in `RemovedText`."""
+    """Return the elements that attributes and style sheets hide, and whether there are more, as in `remove_styled`."""
     sheets = [sheet for sheet in root.iter("style") if next(sheet.iterancestors("noscript"), None) is None]
     is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     is_external = is_external or any("@import" in (sheet.text or "") for sheet in sheets)

@@ -265,24 +265,21 @@ def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
             continue
         inline_shadow_roots(inner)
         formulas.normalize_formulas(inner)
-        media_placeholders.resolve_lazy_media(inner, find_base_url(inner, frame.url))
+        base = find_base_url(inner, frame.url)
+        media_placeholders.resolve_lazy_media(inner, base)
         removed += hidden_elements.remove_marked(inner)
         places += _MARKED_FRAMES(inner)
-        _replace_frame(place, inner, find_base_url(inner, frame.url))
+        body = _merge_bodies(inner)
+        for element in _WITH_URL(body):
+            for name in ("href", "src", "data-src"):
+                address = element.get(name)
+                if address and not address.startswith("#"):
+                    element.set(name, join_url(base, address))
+        del place[:]
+        place.tag = "div"
+        place.text = body.text
+        place.extend(list(body))
     return removed
-
-
-def _replace_frame(place: Element, inner: Element, base: str) -> None:
-    body = _merge_bodies(inner)
-    for element in _WITH_URL(body):
-        for name in ("href", "src", "data-src"):
-            address = element.get(name)
-            if address and not address.startswith("#"):
-                element.set(name, join_url(base, address))
-    del place[:]
-    place.tag = "div"
-    place.text = body.text
-    place.extend(list(body))
 
 
 _OWN_SLOTS = element_selector(".//slot[count(ancestor::template[@shadowrootmode]) = 1]")
