@@ -63,13 +63,12 @@ def read(snapshot: Snapshot) -> Document:
     if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
         return feed
     body = _format_text(media_type, text)
-    headings = find_headings(body)
     return Document(
         url=snapshot.url,
         text=text.strip(),
         markdown=body,
         verdict=Verdict() if body else Verdict(VerdictKind.THIN, "empty"),
-        outline=headings,
+        outline=find_headings(body),
         controls_removed=controls,
     )
 

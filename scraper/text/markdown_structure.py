@@ -276,12 +276,9 @@ def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: 
         return block.start
     if block.end - max(start, block.start) <= keep_whole:
         return min(block.end + 1, len(markdown))
-    line = markdown.rfind("\n", max(start, _body_start(markdown, block)), limit) + 1
+    body = markdown.find("\n", block.start, block.end) + 1
+    line = markdown.rfind("\n", max(start, body), limit) + 1
     return line if line > start else limit
-
-
-def _body_start(markdown: str, block: AtomicBlock) -> int:
-    return markdown.find("\n", block.start, block.end) + 1
 
 
 def _paragraph_ends(markdown: str, start: int, limit: int, around: list[AtomicBlock]) -> Iterator[int]:
@@ -319,7 +316,7 @@ def _before(markdown: str, start: int, end: int, around: list[AtomicBlock]) -> s
     if start in (0, end):
         return ""
     for fence in around:
-        if _body_start(markdown, fence) <= start < fence.end and fence.start < start:
+        if markdown.find("\n", fence.start, fence.end) < start < fence.end and fence.start < start:
             return fence.opening
     return find_table_head(markdown, start) if markdown[start - 1] == "\n" else ""
 

@@ -139,7 +139,11 @@ def _normalize_bare_code(root: Element) -> None:
             continue
         run = list(_find_adjacent_blocks(code))
         done.update(run)
-        texts = [_extract_fragment(one) for one in run]
+        texts = []
+        for one in run:
+            text = extract_code(one)
+            text = dedent(text) if one.tag == "code" else text
+            texts.append(f"{text}\n" if text_of(one).endswith("\n\n") else text)
         for extra in run[1:]:
             remove(extra)
         del code[:]
@@ -153,13 +157,6 @@ def _find_adjacent_blocks(code: Element) -> Iterator[Element]:
         if (one.tail or "").strip():
             return
         one = one.getnext()
-
-
-def _extract_fragment(code: Element) -> str:
-    raw = text_of(code)
-    text = extract_code(code)
-    text = dedent(text) if code.tag == "code" else text
-    return f"{text}\n" if raw.endswith("\n\n") else text
 
 
 _LINE = re.compile(

@@ -117,7 +117,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     converter.mark(root, class_names)
     markdown = converter.render_tree(root)
     return ConvertedMarkdown(
-        converter.finish(markdown),
+        converter.restore_blocks(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip(),
         join_lines(converter.plain_pieces),
         tuple(Link(url, text) for url, text in converter.links.items()),
         tuple(Image(url, alt) for url, alt in converter.images.items()),
@@ -166,10 +166,6 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
     blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
     trims_blanks: ClassVar[bool] = True
-
-    def finish(self, markdown: str) -> str:
-        """Collapse empty lines, and replace the placeholders of `reserve_block` by their blocks."""
-        return self.restore_blocks(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag. Additional blocks and custom elements have rules too."""

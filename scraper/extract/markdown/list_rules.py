@@ -37,7 +37,12 @@ def normalize_lists(root: Element) -> None:
         if value.getparent() not in with_terms:  # used to indent paragraphs
             value.tag = "div"
     for item in root.iter("li"):
-        if not (box := _find_box(item)):
+        names, around = classes_of(item), item.getparent()
+        is_task = around is not None and _TASKS.search(around.get("class") or "") is not None
+        is_task = is_task and next(item.iter("input"), None) is None
+        declared = ("true" if "checked" in names else "false") if is_task else ""
+        box = _BOXES.get(item.get("data-checked") or declared)
+        if box is None:
             continue
         place = item
         while not (place.text or "").strip():
@@ -46,14 +51,6 @@ def normalize_lists(root: Element) -> None:
                 break
             place = first
         place.text = box + (place.text or "").lstrip()
-
-
-def _find_box(item: Element) -> str:
-    """Return the box of a task that an attribute or the class of its list declares, or an empty text."""
-    names, around = classes_of(item), item.getparent()
-    is_task = around is not None and _TASKS.search(around.get("class") or "") and next(item.iter("input"), None) is None
-    declared = ("true" if "checked" in names else "false") if is_task else ""
-    return _BOXES.get(item.get("data-checked") or declared, "")
 
 
 class ListRules(MarkdownRules):

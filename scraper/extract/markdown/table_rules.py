@@ -75,7 +75,7 @@ def _is_layout_table(table: Element) -> bool:
     if _HEADERS(table):
         return False
     rows = [row_cells(row) for row in table_rows(table)]
-    filled = [cell for row in rows for cell in row if _has_content(cell)]
+    filled = [cell for row in rows for cell in row if _is_readable(cell)]
     widest = max(map(len, rows), default=0)
     is_page_part = len(rows) == 1 and any(
         any(child.tag in _PAGE_PARTS for child in cell)
@@ -106,7 +106,7 @@ def _holds_one_value(table: Element) -> bool:
     """Return True if a table contains at most one short text, such as a score next to a comment or a badge."""
     if len(text_of(table).strip()) > _MAX_VALUE or _INNER_TABLES(table) or _HEADERS(table):
         return False
-    return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
+    return sum(map(_is_readable, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
 
 
 def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
@@ -116,7 +116,7 @@ def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
     items: list[tuple[str, list[Element]]] = []
     several = 0
     for row in table_rows(table):
-        cells = [cell for cell in row_cells(row) if _has_content(cell)]
+        cells = [cell for cell in row_cells(row) if _is_readable(cell)]
         rank = _RANK.fullmatch(text_of(cells[0])) if cells else None
         if rank is not None:
             items.append((rank.group(1), cells[1:]))
@@ -138,7 +138,7 @@ def _find_marked_rows(table: Element) -> list[tuple[str, list[Element]]]:
     rows = []
     for cells in map(row_cells, table_rows(table)):
         marker = _MARKER.fullmatch(text_of(cells[0])) if len(cells) == 2 else None
-        if marker is None or not _has_content(cells[1]):
+        if marker is None or not _is_readable(cells[1]):
             return []
         rows.append((f"{marker[1]} ", cells[1:]))
     return rows
@@ -159,10 +159,6 @@ def _is_equation(table: Element) -> bool:
         if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
             return False
     return True
-
-
-def _has_content(cell: Element) -> bool:
-    return bool(text_of(cell).strip()) or next(cell.iter("img", "math", "pre"), None) is not None
 
 
 def _is_readable(cell: Element) -> bool:

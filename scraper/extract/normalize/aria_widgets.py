@@ -148,7 +148,11 @@ def convert_aria_tables(roles: Sequence[Element]) -> None:
     grids = [element for element in roles if element.get("role") in _GRID_ROLES and element.tag != "table"]
     outer = [one for one in grids if all(around.get("role") not in _GRID_ROLES for around in one.iterancestors())]
     for grid in outer[:_MAX_TABLES]:
-        rows = [_find_cells(row) for row in grid.iterdescendants() if row.get("role") == "row"]
+        rows = [
+            [cell for cell in islice(row.iterdescendants(), _MAX_ROW_ELEMENTS) if cell.get("role") in _CELL_ROLES]
+            for row in grid.iterdescendants()
+            if row.get("role") == "row"
+        ]
         if len(rows) < _MIN_ROWS or not all(rows) or grid.find(".//table") is not None:
             continue
         grid.tag, grid.text = "table", None
@@ -159,7 +163,3 @@ def convert_aria_tables(roles: Sequence[Element]) -> None:
             for cell in cells:
                 cell.tag, cell.tail = _CELL_ROLES[cell.get("role") or ""], None
                 row.append(cell)
-
-
-def _find_cells(row: Element) -> list[Element]:
-    return [cell for cell in islice(row.iterdescendants(), _MAX_ROW_ELEMENTS) if cell.get("role") in _CELL_ROLES]

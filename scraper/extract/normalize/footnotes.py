@@ -383,15 +383,9 @@ def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, El
         if heads and heads[0][0] == 0:
             ends = [at for at, _ in heads[1:]] + [len(after)]
             for (at, label), end in zip(heads, ends, strict=True):
-                yield label, _collect_note(after[at:end])
-
-
-def _collect_note(blocks: list[Element]) -> Element:
-    """Return a paragraph and the blocks that continue it as one element."""
-    first = blocks[0]
-    if len(blocks) == 1 or blocks[1].tag not in _CONTINUATION_TAGS:
-        return first
-    body = etree.Element("div")
-    first.addprevious(body)
-    body.extend(takewhile(lambda block: block.tag in _CONTINUATION_TAGS, blocks))
-    return body
+                note, *others = after[at:end]
+                if others and others[0].tag in _CONTINUATION_TAGS:
+                    note = etree.Element("div")
+                    after[at].addprevious(note)
+                    note.extend(takewhile(lambda block: block.tag in _CONTINUATION_TAGS, after[at:end]))
+                yield label, note

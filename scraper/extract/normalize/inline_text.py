@@ -49,17 +49,12 @@ def insert_spaces(root: Element) -> None:
         if behind is not None and not label.tail:
             label.tail = " "
     for source in root.iter("cite"):
-        if _leads_quotation(source):
+        around = source.getparent()
+        if around is None or source.getprevious() is not None or (around.text or "").strip():
+            continue
+        quote = around.getparent() if around.tag in ("div", "p") else around
+        if quote is not None and quote.tag == "blockquote" and (source.tail or "").strip():
             source.tag = "div"
-
-
-def _leads_quotation(source: Element) -> bool:
-    """Return True if a `cite` is the first part of a quotation, and text follows."""
-    around = source.getparent()
-    if around is None or source.getprevious() is not None or (around.text or "").strip():
-        return False
-    quote = around.getparent() if around.tag in ("div", "p") else around
-    return quote is not None and quote.tag == "blockquote" and bool((source.tail or "").strip())
 
 
 def _separate_neighbors(root: Element) -> None:

@@ -204,7 +204,9 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
     }
     if reason := next((reason for reason, applies in reasons.items() if applies), ""):
         return reason
-    if page.may_hide_text or (page.is_styled and _addresses_model(signals.text)):
+    lowered = signals.text.lower() if page.is_styled else ""
+    folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
+    if page.may_hide_text or _ADDRESSES_MODEL.search(folded):
         return "hidden"
     return "" if signals.words else "empty"
 
@@ -233,12 +235,6 @@ _ADDRESSES_MODEL = compile_any_of(
     rf"\b{word}{end}" for words, end in _SENTENCES_TO_MODELS.items() for word in words.split()
 )
 """Sentences to a model. A person seldom sees them on a page."""
-
-
-def _addresses_model(text: str) -> bool:
-    lowered = text.lower()
-    folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
-    return _ADDRESSES_MODEL.search(folded) is not None
 
 
 FEATURES = (

@@ -180,17 +180,13 @@ def _is_display(element: Element, classes: list[str]) -> bool:
 
 
 def _read_image(image: Element) -> str:
+    """Return the TeX in the description, else in the query or last path segment of a rendering service's URL."""
     alt, source = (image.get("alt") or "").strip(), image.get("src") or ""
     classes = image.get("class") or ""
     if alt and (_ALT_TEX.search(alt) or re.search(r"\b(?:tex|latex|mwe-math\S*)\b", classes)):
         return _clean_tex(strip_display_style(alt))
     if alt and not _TEX_IMAGE.search(source):
         return ""
-    return _read_image_url(source)
-
-
-def _read_image_url(source: str) -> str:
-    """Return the TeX in the query or last path segment of a rendering service's URL."""
     try:
         address = urlsplit(source)
         parameters = parse_qs(address.query)

@@ -216,13 +216,9 @@ def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
     if hides_subtree(style):
         if style.get("display") == "none":
             return "display"
-        return (
-            "visibility"
-            if style.get("visibility") in ("hidden", "collapse")
-            else "opacity"
-            if is_faint(style)
-            else "place"
-        )
+        if style.get("visibility") in ("hidden", "collapse"):
+            return "visibility"
+        return "opacity" if is_faint(style) else "place"
     background = find_background(style)
     if background is not None and is_same_color(style.get("color", ""), background):
         return "color"

@@ -179,7 +179,17 @@ def _mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Elemen
             (candidates if length >= _MIN_TEXT else short).append(element)
     visible = _find_opened_texts(short)
     root_of_page = cache(lambda: candidates[0].getroottree().getroot())
-    referenced_ids = cache(lambda: _find_referenced_ids(root_of_page()))
+
+    @cache
+    def referenced_ids() -> frozenset[str]:
+        ids: set[str] = set()
+        for name, select in _CONTROLS.items():
+            for element in select(root_of_page()):
+                ids.update((element.get(name) or "").replace("#", " ").split())
+        links = (link.get("href") or "" for link in root_of_page().iter("a"))
+        ids.update(address[1:] for address in links if address.startswith("#"))
+        return frozenset(ids - {""})
+
     page_characters = cache(lambda: _count_readable_characters(root_of_page()))
     for element in candidates:
         if _is_panel(element, referenced_ids):
@@ -225,15 +235,6 @@ def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) ->
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
     return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (name != "" and name in referenced_ids())
-
-
-def _find_referenced_ids(root: Element) -> frozenset[str]:
-    ids: set[str] = set()
-    for name, select in _CONTROLS.items():
-        for element in select(root):
-            ids.update((element.get(name) or "").replace("#", " ").split())
-    ids.update(address[1:] for link in root.iter("a") if (address := link.get("href") or "").startswith("#"))
-    return frozenset(ids - {""})
 
 
 def _count_readable_characters(element: Element) -> int:
