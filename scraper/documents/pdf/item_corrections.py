@@ -46,6 +46,11 @@ class PdfItem(NamedTuple):
     mcid: int | None
     words: tuple[PdfWord, ...]
 
+    @property
+    def size(self) -> float:
+        """Size of the font in points."""
+        return self.font_height or self.font_size or self.height
+
 
 _SMALL = 0.86
 """Ratio to the font size of the base."""
@@ -277,13 +282,9 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> li
                 bands[band].append(item)
     owned = [(glyph, owner) for glyph in glyphs if (owner := _find_owner(glyph.box, bands[int(glyph.box.y0 // _BAND)]))]
     owned.sort(key=lambda one: (one[0].box.y0, one[0].box.x0))
-    lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _RTL_SAME_LINE * _size(one[1]))
+    lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _RTL_SAME_LINE * one[1].size)
     rebuilt = {id(item) for _, item in owned}
     return [word for line in lines for word in _words(line)] + [item for item in items if id(item) not in rebuilt]
-
-
-def _size(item: PdfItem) -> float:
-    return item.font_height or item.font_size or item.height
 
 
 def _find_owner(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
@@ -291,7 +292,7 @@ def _find_owner(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
     middle = box.center[0]
     near = [item for item in items if item.x - 1 <= middle <= item.x + item.width + 1]
     owner = min(near, key=lambda item: abs(item.y + item.height / 2 - box.y0), default=None)
-    return owner if owner is not None and abs(owner.y + owner.height / 2 - box.y0) < 1.5 * _size(owner) else None
+    return owner if owner is not None and abs(owner.y + owner.height / 2 - box.y0) < 1.5 * owner.size else None
 
 
 def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]]) -> Iterator[PdfItem]:
@@ -301,11 +302,11 @@ def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]]) -> Iterator[PdfItem]:
             continue
         boxes = [glyph.box for glyph, _ in group]
         x0, x1, item = min(box.x0 for box in boxes), max(box.x1 for box in boxes), group[0][1]
-        top = boxes[0].y0 - _ASCENT * _size(item)
+        top = boxes[0].y0 - _ASCENT * item.size
         text = read_in_order([glyph for glyph, _ in group], is_arabic=is_arabic)
-        word = PdfWord(text, x0, top, x1 - x0, _size(item))
+        word = PdfWord(text, x0, top, x1 - x0, item.size)
         yield item._replace(
-            text=text, x=x0, y=top, width=x1 - x0, height=_size(item), words=(word,), mcid=group[0][0].mark
+            text=text, x=x0, y=top, width=x1 - x0, height=item.size, words=(word,), mcid=group[0][0].mark
         )
 
 
@@ -314,7 +315,7 @@ def _is_same_word(word: Sequence[tuple[PlacedGlyph, PdfItem]], one: tuple[Placed
     if glyph.character.isspace() or word[-1][0].character.isspace():
         return False
     right = max(before.box.x1 for before, _ in word)
-    return glyph.mark == word[-1][0].mark and glyph.box.x0 - right <= _RTL_WORD_GAP * _size(item)
+    return glyph.mark == word[-1][0].mark and glyph.box.x0 - right <= _RTL_WORD_GAP * item.size
 
 
 def read_in_order(glyphs: Sequence[PlacedGlyph], *, is_arabic: bool) -> str:

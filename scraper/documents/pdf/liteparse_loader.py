@@ -263,14 +263,13 @@ def _read_font_name(name: str) -> tuple[bool, bool, bool]:
 
 
 def _font_size(item: item_corrections.PdfItem) -> float:
-    return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+    return round(min(item.size, 1000.0) * 2) / 2
 
 
 def _is_straight(item: item_corrections.PdfItem) -> bool:
     """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation."""
     slant = abs((item.rotation + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
-    height = _MAX_LINE_HEIGHT * (item.font_height or item.font_size or item.height)
-    return slant <= 1 or (slant < _MAX_SLANT and item.height < height)
+    return slant <= 1 or (slant < _MAX_SLANT and item.height < _MAX_LINE_HEIGHT * item.size)
 
 
 def _find_rotated_runs(items: Sequence[item_corrections.PdfItem]) -> tuple[TextRun, ...]:

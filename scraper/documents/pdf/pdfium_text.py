@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -100,33 +100,25 @@ def _text_of_page(
         if not text or not count:
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
-        raised = list(item_corrections.find_superscripts(text, found.plain))
-        superscripts = _pair((number for number, _ in raised), _to_device(page, (box for _, box in raised)))
-        glyphs: list[item_corrections.Glyph] = []
+        superscripts = tuple(_to_device(page, item_corrections.find_superscripts(text, found.plain)))
+        glyphs: Iterator[item_corrections.Glyph] = iter(())
         unseen = ""
-        hidden, visible = (_to_device(page, boxes) for boxes in (found.hidden.values(), found.visible))
+        hidden, visible = (
+            tuple(box for _, box in _to_device(page, enumerate(boxes)))
+            for boxes in (found.hidden.values(), found.visible)
+        )
         if found.hidden:
             content, unseen = _split_characters(text, count, found)
         else:
             buffer = (ctypes.c_uint16 * (count + 1))()
             written = pdfium().FPDFText_GetText(text, 0, count, buffer)
             content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
-            glyphs = (
-                list(item_corrections.read_glyphs(text, count)) if item_corrections.has_wrong_spaces(content) else []
-            )
-        drawn = _pair((character for character, _ in glyphs), _to_device(page, (box for _, box in glyphs)))
-        found_places = (
-            list(item_corrections.read_places(text, count, found.hidden)) if is_right_to_left(content) else []
-        )
-        boxes = _to_device(page, (glyph.box for glyph in found_places))
-        placed = tuple(glyph._replace(box=box) for glyph, box in _pair(found_places, boxes))
+            if item_corrections.has_wrong_spaces(content):
+                glyphs = item_corrections.read_glyphs(text, count)
+        drawn = tuple(_to_device(page, glyphs))
+        places = item_corrections.read_places(text, count, found.hidden) if is_right_to_left(content) else ()
+        placed = tuple(glyph._replace(box=box) for glyph, box in _to_device(page, ((one, one.box) for one in places)))
         return PageText(content, unseen, hidden, visible, superscripts, drawn, placed), found
-
-
-def _pair(found: Iterable[T], boxes: tuple[Box, ...]) -> tuple[tuple[T, Box], ...]:
-    """Return what was found with its boxes; strict unless a box was lost."""
-    items = list(found)
-    return tuple(zip(items, boxes, strict=len(items) == len(boxes)))
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:
@@ -149,18 +141,16 @@ def _decode(units: Sequence[int]) -> str:
     return bytes((ctypes.c_uint16 * len(units))(*units)).decode("utf-16-le", "replace")
 
 
-def _to_device(page: int, boxes: Iterable[Box]) -> tuple[Box, ...]:
-    """Return boxes in points from the top left of the page as displayed: cropped and rotated."""
+def _to_device(page: int, found: Iterable[tuple[T, Box]]) -> Iterator[tuple[T, Box]]:
+    """Yield what was found with its box in points from the top left of the page as displayed: cropped and rotated."""
     library = pdfium()
     width, height = (round(_UNITS * side(page)) for side in (library.FPDF_GetPageWidthF, library.FPDF_GetPageHeightF))
     x, y = ctypes.c_int(), ctypes.c_int()
-    found = []
-    for box in boxes:
+    for one, box in found:
+        if not all(math.isfinite(edge) and abs(edge) < _MAX_COORDINATE for edge in box):
+            continue
         corners = []
         for corner in ((box.x0, box.y0), (box.x1, box.y1)):
-            if all(map(math.isfinite, corner)) and max(map(abs, corner)) < _MAX_COORDINATE:
-                library.FPDF_PageToDevice(page, 0, 0, width, height, 0, *corner, ctypes.byref(x), ctypes.byref(y))
-                corners.append((x.value / _UNITS, y.value / _UNITS))
-        if len(corners) == 2:
-            found.append(Box.around(corners))
-    return tuple(found)
+            library.FPDF_PageToDevice(page, 0, 0, width, height, 0, *corner, ctypes.byref(x), ctypes.byref(y))
+            corners.append((x.value / _UNITS, y.value / _UNITS))
+        yield one, Box.around(corners)
