@@ -150,9 +150,6 @@ class WriteBehindQueue(Generic[T]):
             self._tried.set()
 
 
-R = TypeVar("R")
-
-
 _FLUSH_LIMIT_S = 60.0
 GET_LIMIT_S = 2.0
 """Seconds for a read, including the wait for queued items. Loading most pages again is faster."""
@@ -162,10 +159,7 @@ LONG_LIMIT_S = 60.0
 EXPORT_BATCH = 100
 
 RunQuery = Callable[[Callable[[Any], Any], float], Awaitable[Any]]
-"""Call a function with the connection of a database, for up to some seconds; return its result.
-
-It returns None if the database is unavailable or too slow.
-"""
+"""Call a function with a connection, for up to some seconds; return None if the database is unavailable or too slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +325,7 @@ class WriteBehindPageStore(PageStore, ABC):
         """Run a query and return its result, or None if the database is unavailable or too slow."""
         return await self._run(functools.partial(query, **arguments), limit_s)
 
-    def _make_rows(self, make_row: Callable[[PageEntry], R | None], entries: list[PageEntry]) -> tuple[list[R], int]:
+    def _make_rows(self, make_row: Callable[[PageEntry], T | None], entries: list[PageEntry]) -> tuple[list[T], int]:
         rows, failed = [], 0
         for entry in entries:
             try:

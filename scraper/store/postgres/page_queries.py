@@ -90,12 +90,6 @@ def _digest(*parts: str) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
 
-async def allocate_numbers(connection: Connection, count: int) -> list[int]:
-    """Return numbers for new pages; they grow with time, so the newest pages come first without sorting."""
-    rows = await connection.fetch("SELECT nextval('page_numbers') FROM generate_series(1, $1)", count)
-    return [int(row[0]) for row in rows]
-
-
 async def find_owner_ids(connection: Connection, owners: Iterable[Owner]) -> dict[Owner, int]:
     """Return the ids of owners; insert those that are new."""
     by_digest = {_digest(*owner): owner for owner in sorted(set(owners))}

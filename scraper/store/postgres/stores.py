@@ -135,12 +135,13 @@ class PostgresPageStore(WriteBehindPageStore):
     async def _insert(self, connection: Connection, pages: Sequence[page_queries.PostgresPageRow]) -> None:
         loop = asyncio.get_running_loop()
         owners = await page_queries.find_owner_ids(connection, {page.owner for page in pages})
-        numbers = await page_queries.allocate_numbers(connection, len(pages))
+        # Numbers grow with time, so the newest pages come first without sorting.
+        numbers = await connection.fetch("SELECT nextval('page_numbers') FROM generate_series(1, $1)", len(pages))
         rows = await loop.run_in_executor(
             self._writing.thread,
             lambda: [
                 page_queries.make_values(page, number, owners[page.owner])
-                for page, number in zip(pages, numbers, strict=True)
+                for page, (number,) in zip(pages, numbers, strict=True)
             ],
         )
         await page_queries.put(connection, [row for row, _ in rows], [words for _, words in rows])
