@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -28,22 +26,9 @@ _HARMLESS = frozenset("language timezone tier log_level tool_timeout_s max_answe
 """Settings whose flags an agent may use. Every other one may open what a person closed, or name a file or program."""
 
 
-def runs_for_agent(environ: Mapping[str, str]) -> bool:
+def runs_for_agent() -> bool:
     """Return True if the variables say that a coding agent runs the command."""
-    return any(environ.get(name, "").lower() not in ("", "0", "no", "false") for name in AGENT_VARIABLES)
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Caller of a command."""
-
-    is_agent: bool
-    folder: Path
-
-
-def current_caller() -> Caller:
-    """Return the caller of the command."""
-    return Caller(runs_for_agent(os.environ), Path.cwd())
+    return any(os.environ.get(name, "").lower() not in ("", "0", "no", "false") for name in AGENT_VARIABLES)
 
 
 class RefusedError(click.ClickException):
@@ -54,7 +39,7 @@ class RefusedError(click.ClickException):
 
 def check_flag(setting: str, flag: str) -> None:
     """Raise RefusedError if the caller is an agent that must not use the flag of a setting."""
-    if setting in _HARMLESS or not current_caller().is_agent or _allows_flags():
+    if setting in _HARMLESS or not runs_for_agent() or _allows_flags():
         return
     raise RefusedError(
         f"{flag} is for the person at this machine, not for agents. Leave it out, or ask the person to change the "
@@ -64,10 +49,9 @@ def check_flag(setting: str, flag: str) -> None:
 
 def check_path(path: str | Path) -> None:
     """Raise RefusedError if the caller is an agent and the path leaves its working folder, also by a link."""
-    caller = current_caller()
-    if not caller.is_agent or str(path) == "-" or _allows_flags():
+    if not runs_for_agent() or str(path) == "-" or _allows_flags():
         return
-    folder = caller.folder.resolve()
+    folder = Path.cwd().resolve()
     if not (folder / path).expanduser().resolve().is_relative_to(folder):
         raise RefusedError(f"{path} is outside the working folder {folder}. Agents use only files below it.")
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from scraper.cli import tool_output
-from scraper.cli.callers import check_path, current_caller
+from scraper.cli.callers import check_path, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
@@ -115,7 +115,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     if as_json:
         facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data)}
         click.echo(json.dumps({**facts, "result": tool_output.rewrite_message(answer.text)}, ensure_ascii=False))
-    elif current_caller().is_agent:
+    elif runs_for_agent():
         click.echo(f"{output}\n{tool_output.rewrite_message(answer.text)}")
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:

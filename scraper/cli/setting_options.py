@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from scraper.cli.callers import check_flag, check_path, current_caller
+from scraper.cli.callers import check_flag, check_path, runs_for_agent
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
@@ -87,7 +87,7 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help sections of options and settings."""
         # The flags of settings are locked for agents, and cost them a thousand tokens.
-        sections = {"Options": False} if current_caller().is_agent else {"Options": False, "Settings": True}
+        sections = {"Options": False} if runs_for_agent() else {"Options": False, "Settings": True}
         for title, is_setting in sections.items():
             records = [
                 record

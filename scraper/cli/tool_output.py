@@ -21,7 +21,7 @@ import click
 
 from scraper.background_tasks import on_signals
 from scraper.call_context import Deadline
-from scraper.cli.callers import RefusedError, current_caller
+from scraper.cli.callers import RefusedError, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
 from scraper.cli.setting_options import load_settings
@@ -249,7 +249,7 @@ def rewrite_message(text: str) -> str:
     text = text.replace(
         _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
     )
-    allow_networks = _ALLOW_NETWORKS_PERSON if current_caller().is_agent else _ALLOW_NETWORKS_HERE
+    allow_networks = _ALLOW_NETWORKS_PERSON if runs_for_agent() else _ALLOW_NETWORKS_HERE
     text = text.replace(_ALLOW_NETWORKS, allow_networks).replace(_USE_MEMORY, "See: search-mcp doctor")
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
@@ -393,8 +393,8 @@ def print_text(
     text = text if text.endswith("\n") else text + "\n"
     if output is not None:
         write_file(output, text)
-        text = describe_file(output, text) if current_caller().is_agent else ""
-    elif max_tokens or current_caller().is_agent:
+        text = describe_file(output, text) if runs_for_agent() else ""
+    elif max_tokens or runs_for_agent():
         text = shorten(text, max_tokens or MAX_PRINTED_TOKENS, name, is_json=is_json)
     click.echo(text, nl=False)
 
@@ -406,7 +406,7 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
         return f"{UNTRUSTED_EXPLANATION}\n{answer.text}"
     if plain is None:
         return rewrite_for_caller(answer.text)
-    if answer.reading is None or not current_caller().is_agent:
+    if answer.reading is None or not runs_for_agent():
         return plain(answer)
     from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
     from scraper.tools.model import new_region
@@ -427,7 +427,7 @@ def rewrite_for_caller(text: str) -> str:
     from scraper.render.untrusted_text import remove_untrusted_marks
 
     text = rewrite_answer(text)
-    return text if current_caller().is_agent else remove_untrusted_marks(text)
+    return text if runs_for_agent() else remove_untrusted_marks(text)
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:

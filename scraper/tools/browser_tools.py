@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +50,9 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
         *([session] if has_sessions else ()),
     )
     work = functools.partial(_see, image_type=image_type, is_single=is_single)
-    tool = model.make_tool("see", "See a web page", parameters, work, check=_check_page)
     # Scripts of a session's page run while its picture is taken, and may send what the person must allow.
-    return replace(tool, asks=has_sessions, has_media=True)
+    options: Any = {"asks": has_sessions, "has_media": True}
+    return model.make_tool("see", "See a web page", parameters, work, check=_check_page, **options)
 
 
 def _check_page(values: Mapping[str, Any]) -> None:
@@ -100,9 +99,7 @@ async def _take_pictures(
         return await services.browsing.picture_with_profile(
             url, profile, request, principal=call.principal, deadline_s=call.deadline_s
         )
-    return await services.pictures.take(
-        url, request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    return await services.pictures.take(url, request, **call.options)
 
 
 def _describe_picture(
@@ -143,9 +140,9 @@ def browse_tool(settings: Settings) -> model.Tool:
         model.Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
         model.PROFILE,
     )
-    tool = model.make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps)
     # Media are files that a page downloads.
-    return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True, has_media=True)
+    options: Any = {"read_only": False, "destructive": True, "idempotent": False, "asks": True, "has_media": True}
+    return model.make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps, **options)
 
 
 def _check_steps(arguments: Mapping[str, Any]) -> BrowseSteps:

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, TypedDict, Union, get_args, get_origin
 
 from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
@@ -249,6 +249,14 @@ def max_age_s(arguments: Mapping[str, Any]) -> float | None:
     return None if hours is None else hours * 3_600.0
 
 
+class ServiceOptions(TypedDict):
+    """What services that read several pages take of a call."""
+
+    principal: str
+    deadline_s: float
+    progress: ProgressCallback | None
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """Caller, deadline and progress callback of one call."""
@@ -260,6 +268,11 @@ class ToolCall:
     """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
     ask: AskUser | None = None
     """Callback that asks the person at the client a question; None if the client cannot ask."""
+
+    @property
+    def options(self) -> ServiceOptions:
+        """Caller, deadline and progress callback as arguments of a service."""
+        return {"principal": self.principal, "deadline_s": self.deadline_s, "progress": self.progress}
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,10 +416,9 @@ def make_tool(
     answer: Any = None,
     check: Check | None = None,
     description: str | None = None,
-    open_world: bool = True,
-    result_chars: int | None = None,
+    **options: Any,
 ) -> Tool:
-    """Return a read-only tool; the options that are not named here are those of `Tool`.
+    """Return a tool with further options of `Tool`; by default, it only reads.
 
     `answer` is the type of its answers in JSON, None if all are Markdown. `description` is the name of its description
     file if it differs from `name`.
@@ -418,9 +430,8 @@ def make_tool(
         description=file.read_text(encoding="utf-8").strip(),
         input_schema=parameters.schema(),
         run=BoundTool(name, parameters, work, check),
-        open_world=open_world,
-        result_chars=result_chars,
         data_schema=None if answer is None else schema_of(answer),
+        **options,
     )
 
 

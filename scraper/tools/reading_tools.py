@@ -227,9 +227,7 @@ async def _answer_question(
 
 async def _fetch_batch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     urls, render, budget = arguments["urls"], arguments["render"], model.body_budget(services.settings)
-    outcomes = await services.fetcher.fetch_batch(
-        urls, render=render, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    outcomes = await services.fetcher.fetch_batch(urls, render=render, **call.options)
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
     is_empty = len(failures) == len(items)

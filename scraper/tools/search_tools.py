@@ -306,11 +306,7 @@ async def _research(services: Services, arguments: dict[str, Any], call: model.T
         tokens=arguments["tokens"],
     )
     report = await research.Researcher(services.searcher, services.fetcher, services.workers).research(
-        query,
-        budget=model.body_budget(services.settings),
-        principal=call.principal,
-        deadline_s=call.deadline_s,
-        progress=call.progress,
+        query, budget=model.body_budget(services.settings), **call.options
     )
     is_error, failures, is_empty = is_blocked(report.search), engine_failures(report.search), not report.search.results
     if arguments["format"] == "json":
@@ -329,9 +325,7 @@ async def _compare(services: Services, arguments: dict[str, Any], call: model.To
         question,
         arguments["urls"],
         budget=model.body_budget(services.settings),
-        principal=call.principal,
-        deadline_s=call.deadline_s,
-        progress=call.progress,
+        **call.options,
     )
     failures = tuple(page.outcome for page in pages if isinstance(page.outcome, ScraperError))
     is_empty = len(failures) == len(pages)

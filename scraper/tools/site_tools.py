@@ -77,19 +77,13 @@ def _check_crawl(arguments: Mapping[str, Any]) -> None:
 
 async def _crawl(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     deadline = Deadline.within(call.deadline_s)
-    options: dict[str, Any] = {
-        "pages": arguments["max_pages"],
-        "principal": call.principal,
-        "deadline_s": call.deadline_s,
-        "progress": call.progress,
-    }
+    count = arguments["max_pages"]
     if arguments["crawl"] is not None:
-        report = await services.crawls.resume(arguments["crawl"], **options)
+        report = await services.crawls.resume(arguments["crawl"], pages=count, **call.options)
     else:
         patterns = {name: tuple(arguments[f"{name}_paths"] or ()) for name in ("include", "exclude")}
-        report = await services.crawls.start(
-            CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
-        )
+        request = CrawlRequest(arguments["url"], arguments["question"], **patterns)
+        report = await services.crawls.start(request, crawl_id=call.resume_key, pages=count, **call.options)
     budget = min(_LINES_TOKENS, model.body_budget(services.settings))
     pages: Sequence[PageExcerpts] = ()
     if report.question:
@@ -125,9 +119,7 @@ def _parse_since(text: str) -> datetime:
 
 async def _changes(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     urls = arguments["urls"]
-    outcomes = await services.change_tracker.compare(
-        urls, since=arguments["since"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    outcomes = await services.change_tracker.compare(urls, since=arguments["since"], **call.options)
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
     budget = model.body_budget(services.settings)
     is_failed = len(failures) == len(outcomes)
@@ -138,9 +130,7 @@ async def _changes(services: Services, arguments: dict[str, Any], call: model.To
 
 
 async def _map(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
-    site = await services.site_maps.get(
-        arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    site = await services.site_maps.get(arguments["url"], **call.options)
     # A list of 100,000 pages takes some seconds.
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
     start, max_pages, budget = arguments["start"], arguments["limit"], model.body_budget(services.settings)

@@ -159,9 +159,7 @@ def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
-    data = await services.structured.extract(
-        arguments["url"][0], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    data = await services.structured.extract(arguments["url"][0], **call.options)
     budget = model.body_budget(services.settings)
     is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
     if arguments["format"] == "json":
@@ -179,9 +177,7 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: m
         example={name: str(value) for name, value in (arguments["example"] or {}).items()},
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
     )
-    outcomes = await services.fields.read(
-        _urls(arguments), request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    outcomes = await services.fields.read(_urls(arguments), request, **call.options)
     if ignored:
         note = f"Parts of fields were ignored: {', '.join(name[:40] for name in ignored[:_MAX_NAMED])}."
         outcomes = [
