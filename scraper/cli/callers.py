@@ -12,14 +12,8 @@ from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
 
 AGENT_VARIABLES = (
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CURSOR_AGENT",
-    "GEMINI_CLI",
-    "SEARCH_MCP_AGENT",
-)
+    "AI_AGENT CLAUDECODE CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CURSOR_AGENT GEMINI_CLI SEARCH_MCP_AGENT"
+).split()
 """Variables that coding agents set for their commands. Sources: the documentation of each agent, and the package
 detect-agent of Vercel, November 2026."""
 _HARMLESS = frozenset("language timezone tier log_level tool_timeout_s max_answer_tokens cache_ttl_h".split())

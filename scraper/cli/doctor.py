@@ -25,6 +25,7 @@ _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in 
 _QUERY = "tidal power"
 _QUERIES = {"package": "requests", "code": "requests"}
 """Query by category: package indexes find names rather than topics."""
+_COLORS = {"ok": "green", "!!": "yellow", "no": "red"}
 _STATES: dict[str | None, str] = {
     None: "answered",
     "layout_changed": "changed its format",
@@ -136,7 +137,7 @@ def _show(findings: Iterable[Finding], *, is_quiet: bool = False) -> list[Findin
     for finding in findings:
         found.append(finding)
         if not is_quiet:
-            mark, color = f"[{finding.level.value}]", finding.level.color
+            mark, color = f"[{finding.level.value}]", _COLORS[finding.level.value]
             # https://no-color.org
             click.echo(f"{mark if os.environ.get('NO_COLOR') else click.style(mark, fg=color)} {finding.text}")
             if finding.remedy:

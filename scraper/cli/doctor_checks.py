@@ -50,11 +50,6 @@ class CheckLevel(enum.Enum):
     """The server works, but slowly or with less than its full quality."""
     BAD = "no"
 
-    @property
-    def color(self) -> str:
-        """Return the color of its mark on a terminal."""
-        return {"ok": "green", "!!": "yellow", "no": "red"}[self.value]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -46,12 +46,9 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def read_recipe(argument: str) -> str:
-    """Return a recipe as text; the argument is the recipe, a JSON answer that contains it, a file of either, or its id.
+    """Return a recipe as text, or `{"id": "..."}` for an id; raise UsageError if there is no valid recipe.
 
-    An id stays one: `{"id": "..."}`.
-
-    Raises:
-        UsageError: There is no valid recipe.
+    The argument is the recipe, a JSON answer that contains it, a file of either, or its id.
     """
     # Imported late: only jobs and calls with a recipe need it.
     from scraper.facts.fields import extraction_recipes

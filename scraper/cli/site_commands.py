@@ -89,9 +89,7 @@ def run_job(
     """Run a job, print its progress and its report, and return the exit code; stop it after `minutes`."""
     level = "warning" if settings.log_level == "info" else settings.log_level
     watcher = _Watcher()
-    logging.basicConfig(
-        level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[_LogAbove(watcher)]
-    )
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[watcher])
     from scraper.bulk.model import BulkError
     from scraper.bulk.report import format_report
 
@@ -162,12 +160,16 @@ async def _run(
         return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
 
 
-class _Watcher:
-    """Print the progress of a job on stderr: one changing line on a terminal, else a line at intervals."""
+class _Watcher(logging.Handler):
+    """Print the progress of a job on stderr, one changing line on a terminal, else a line at intervals, and the log."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._is_terminal = sys.stderr.isatty()
         self._erase = "\r\x1b[K" if self._is_terminal else ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.say(self.format(record))
 
     def say(self, sentence: str) -> None:
         click.echo(f"{self._erase}{sentence}", err=True)
@@ -188,17 +190,6 @@ class _Watcher:
             await asyncio.sleep(_TERMINAL_INTERVAL_S if self._is_terminal else _LOG_INTERVAL_S)
             line = job.stats.format_line(time.monotonic())
             click.echo(f"{self._erase}{line}", err=True, nl=not self._is_terminal)
-
-
-class _LogAbove(logging.Handler):
-    """Print log lines above the progress line."""
-
-    def __init__(self, watcher: _Watcher) -> None:
-        super().__init__()
-        self._watcher = watcher
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._watcher.say(self.format(record))
 
 
 def _command() -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from mcp.shared.exceptions import MCPError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -111,14 +112,6 @@ def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> di
 _EVENT_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
-class _RequestError(Exception):
-    """The request is rejected before the call of the tool."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 class RestInterface:
     """Routes of the REST interface."""
 
@@ -150,8 +143,8 @@ class RestInterface:
         async def answer(request: Request) -> Response:
             try:
                 arguments = await self._arguments(tool, request)
-            except _RequestError as error:
-                return _error(error.status, str(error))
+            except HTTPException as error:
+                return _error(error.status_code, error.detail)
             if _EVENTS in request.headers.get("accept", ""):
                 return StreamingResponse(
                     self._events(tool, arguments, request), media_type=_EVENTS, headers=_EVENT_HEADERS
@@ -189,7 +182,7 @@ class RestInterface:
 
     async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
         if _is_foreign(request):
-            raise _RequestError(403, _FOREIGN)
+            raise HTTPException(403, _FOREIGN)
         if request.method == "POST":
             arguments = await _read_arguments(request)
         else:
@@ -198,9 +191,9 @@ class RestInterface:
         fault = tool.fault(arguments)
         # Other faults, such as a text that is no URL, have codes of their own: those of the call.
         if fault is not None and any(isinstance(one, InvalidArgumentError) for one in fault.failures):
-            raise _RequestError(400, fault.text)
+            raise HTTPException(400, fault.text)
         if missing:
-            raise _RequestError(400, f"{missing[0]} must be given.")
+            raise HTTPException(400, f"{missing[0]} must be given.")
         return arguments
 
     async def _call(
@@ -209,7 +202,7 @@ class RestInterface:
         """Run a call, or raise MCPError if the server is shutting down or the client has disconnected."""
         if self._calls.draining:
             raise ShuttingDownError
-        with self._calls.admitted():
+        with self._calls.admitted.add():
             caller = ToolCaller(
                 principal=principal_of(request.scope) or "local",
                 send_progress=send_progress,
@@ -255,14 +248,14 @@ def _is_foreign(request: Request) -> bool:
 async def _read_arguments(request: Request) -> dict[str, Any]:
     body = await read_body(request.receive, MESSAGE_BYTES)
     if body.size_bytes > MESSAGE_BYTES:
-        raise _RequestError(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
+        raise HTTPException(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
     if not body.size_bytes:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-        raise _RequestError(415, "Send the arguments as application/json.")
+        raise HTTPException(415, "Send the arguments as application/json.")
     value = body.value()
     if not isinstance(value, dict):
-        raise _RequestError(400, "The body is not a JSON object with the arguments of the tool.")
+        raise HTTPException(400, "The body is not a JSON object with the arguments of the tool.")
     return value
 
 
@@ -274,7 +267,7 @@ def _parse_query(properties: Mapping[str, Any], request: Request) -> dict[str, A
         if kind == "array":
             arguments[name] = values
         elif len(values) > 1:
-            raise _RequestError(400, f"{name[:60]} is given more than once.")
+            raise HTTPException(400, f"{name[:60]} is given more than once.")
         else:
             arguments[name] = text = values[0]
             digits = text.removeprefix("-")

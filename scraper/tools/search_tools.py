@@ -102,11 +102,11 @@ def is_blocked(answer: SearchAnswer) -> bool:
     return not answer.results and set(answer.errors) >= set(answer.engines)
 
 
-def engine_failures(answer: SearchAnswer) -> tuple[errors.ScraperError, ...]:
-    """Return the errors of all engines if none answered, else nothing."""
-    if not is_blocked(answer):
-        return ()
-    return tuple(_engine_failure(reason) for reason in answer.errors.values())
+def _outcome(answer: SearchAnswer) -> dict[str, Any]:
+    """Return fields of `ToolAnswer` for the answer of a search, with the errors of all engines if none answered."""
+    is_error = is_blocked(answer)
+    failures = tuple(map(_engine_failure, answer.errors.values())) if is_error else ()
+    return {"is_error": is_error, "failures": failures, "is_empty": not answer.results}
 
 
 def _engine_failure(reason: str) -> errors.ScraperError:
@@ -118,28 +118,20 @@ def _engine_failure(reason: str) -> errors.ScraperError:
 
 
 async def _search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+    names = ("query", "engines", "max_results", "freshness", "category", "include_text", "exclude_text")
     request = SearchRequest(
-        arguments["query"],
-        engines=arguments["engines"],
-        max_results=arguments["max_results"],
-        freshness=arguments["freshness"],
+        **{name: arguments[name] for name in names},
         include_domains=arguments["include_domains"] or (),
         exclude_domains=arguments["exclude_domains"] or (),
-        category=arguments["category"],
-        include_text=arguments["include_text"],
-        exclude_text=arguments["exclude_text"],
         cache=CachePolicy(max_age_s=model.max_age_s(arguments) if arguments["use_cache"] else 0),
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
     answer = await services.searcher.search(request, progress=call.progress)
-    failures, is_empty = engine_failures(answer), not answer.results
     if arguments["format"] == "json":
-        return model.json_answer(
-            render.as_json(answer), is_error=is_blocked(answer), failures=failures, is_empty=is_empty
-        )
+        return model.json_answer(render.as_json(answer), **_outcome(answer))
     text = render.as_markdown(answer, region=model.new_region(), now=datetime.now(UTC))
-    return model.ToolAnswer(text, is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
+    return model.ToolAnswer(text, **_outcome(answer))
 
 
 async def _engines(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
@@ -308,13 +300,10 @@ async def _research(services: Services, arguments: dict[str, Any], call: model.T
     report = await research.Researcher(services.searcher, services.fetcher, services.workers).research(
         query, budget=model.body_budget(services.settings), **call.options
     )
-    is_error, failures, is_empty = is_blocked(report.search), engine_failures(report.search), not report.search.results
     if arguments["format"] == "json":
-        return model.json_answer(
-            research_report.as_json(report), is_error=is_error, failures=failures, is_empty=is_empty
-        )
+        return model.json_answer(research_report.as_json(report), **_outcome(report.search))
     text = research_report.as_markdown(report, region=model.new_region(), now=datetime.now(UTC))
-    return model.ToolAnswer(text, is_error=is_error, failures=failures, is_empty=is_empty)
+    return model.ToolAnswer(text, **_outcome(report.search))
 
 
 async def _compare(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:

@@ -46,19 +46,9 @@ FORK, KILL = b"F", b"K"
 RESULT, RAISED, FAULT, MEMORY = range(4)
 """Kinds of answers: a value, an exception, an error as text because it cannot be sent, out of memory."""
 
-_TRUSTED_PREFIXES = (
-    "scraper.model.",
-    "scraper.errors.",
-    "scraper.extract.",
-    "scraper.facts.",
-    "scraper.documents.",
-    "scraper.text.",
-    "scraper.html.",
-    "scraper.retrieval.",
-    "scraper.engines.",
-    "browsers.model.",
-    "browsers.errors.",
-    "datetime.",
+_TRUSTED_PREFIXES = tuple(
+    "scraper.model. scraper.errors. scraper.extract. scraper.facts. scraper.documents. scraper.text. "
+    "scraper.html. scraper.retrieval. scraper.engines. browsers.model. browsers.errors. datetime.".split()
 )
 """Modules whose classes an answer may contain. Exceptions may come from any module that is loaded in the server."""
 

@@ -93,14 +93,8 @@ class WorkerPool:
         """Return or raise what `function(*args)` returns or raises in a worker.
 
         A call whose worker died is tried once more. `limit_s` limits the CPU time of the worker, `deadline_s` the time
-        since the call has a worker. That time is at most `_WALL_RATIO` times `limit_s`.
-
-        Raises:
-            WorkerTimeoutError: It took longer than a limit; its process was killed.
-            WorkerMemoryError: It needed more memory than a worker may have.
-            WorkerDiedError: Its process died, and so did the process of the second try.
-            NoWorkerError: No worker can be started.
-            WorkerFailedError: Its result or exception cannot be pickled.
+        since the call has a worker, at most `_WALL_RATIO` times `limit_s`. A call without a result raises a kind of
+        WorkerFailedError.
         """
         wall_s = min(deadline_s, _WALL_RATIO * limit_s)
         if wall_s <= 0:

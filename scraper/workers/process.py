@@ -119,12 +119,9 @@ def launch(
     environment: Mapping[str, str],
     has_stderr: bool,
 ) -> subprocess.Popen[bytes]:
-    """Start a process that imports no part of the server and inherits only `theirs`; closes `theirs`.
+    """Start a process that imports no part of the server and inherits only `theirs`; close that, or raise OSError.
 
     Call it in a thread that lives as long as the process: Linux kills the process when that thread ends.
-
-    Raises:
-        OSError: The system refuses a new process.
     """
     full_setup = {
         "path": [os.path.abspath(entry) for entry in sys.path],

@@ -67,13 +67,8 @@ class SingleUseProcesses:
     async def run(self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None) -> dict[str, Any]:
         """Return the JSON object of the job, which is as untrusted as a web page.
 
-        The limit of wall time is the smaller of `limit_s` and `wall_s`. It excludes the wait for a free slot.
-
-        Raises:
-            WorkerTimeoutError: It exceeded the limit of wall or CPU time, or stalled, and was killed.
-            WorkerMemoryError: It exceeded the memory limit, or its answer is too large.
-            WorkerDiedError: It crashed, its process cannot be started, or the processes are closed.
-            WorkerFailedError: The answer is not a JSON object.
+        The limit of wall time is the smaller of `limit_s` and `wall_s`, without the wait for a free slot. A job without
+        an answer raises a kind of WorkerFailedError.
         """
         wall_s = min(self._limits.wall_s, limit_s or self._limits.wall_s)
         try:

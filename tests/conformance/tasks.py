@@ -29,7 +29,7 @@ def list_tools() -> list[Tool]:
 
 def add(server: Server[Any], calls: CallDispatcher) -> None:
     """Answer calls of these tools, and let the methods of tasks know them."""
-    methods = TaskMethods(calls, TaskRunner(_work, calls.background))
+    methods = TaskMethods(calls, TaskRunner(_work, calls.background.add))
     methods.add(server)
     entry = server.get_request_handler("tools/call")
     assert entry is not None

@@ -200,8 +200,10 @@ class CallDispatcher:
         self._limiter = limiter or CallLimiter(limit=200)
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._running = ActiveCount()
-        self._admitted = ActiveCount()
-        self._background = ActiveCount()
+        self.admitted = ActiveCount()
+        """Requests that may become calls, for which `drain` waits."""
+        self.background = ActiveCount()
+        """Work that is not a call; `drain` waits for it after all calls have been canceled."""
 
     async def answer(
         self, name: str, arguments: Mapping[str, Any], caller: ToolCaller, tools: Mapping[str, Tool] | None = None
@@ -257,14 +259,6 @@ class CallDispatcher:
         """The number of running calls."""
         return self._running.count
 
-    def admitted(self) -> AbstractContextManager[None]:
-        """Count a request that may become a call, so that `drain` waits for it."""
-        return self._admitted.add()
-
-    def background(self) -> AbstractContextManager[None]:
-        """Count work that is not a call, so that `drain` waits for it after all calls have been canceled."""
-        return self._background.add()
-
     @property
     def full(self) -> bool:
         """True if a caller with running calls would be rejected."""
@@ -275,7 +269,7 @@ class CallDispatcher:
         self.draining = True
 
         async def wait_until_idle() -> None:
-            await self._admitted.none.wait()
+            await self.admitted.none.wait()
             await self._running.none.wait()
 
         with contextlib.suppress(TimeoutError):
@@ -286,7 +280,7 @@ class CallDispatcher:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLEANUP_S):
                 await self._running.none.wait()
-                await self._background.none.wait()
+                await self.background.none.wait()
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], caller: ToolCaller) -> ToolAnswer:
         deadline_s = caller.deadline_s or self._deadline_s

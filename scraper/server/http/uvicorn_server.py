@@ -107,21 +107,17 @@ class GracefulServer(uvicorn.Server):
 
     def __init__(self, app: ASGIApp) -> None:
         """Serve `app`."""
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=functools.partial(BufferedHttpProtocol, table=ConnectionTable()),  # type: ignore[arg-type]
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                ws="none",
-                server_header=False,
-                # Nothing uses the client address from proxy headers, and reading them costs time.
-                proxy_headers=False,
-                timeout_keep_alive=_KEEP_ALIVE_S,
-                timeout_graceful_shutdown=round(LAST_BYTES_S),
-            )
-        )
+        options: Any = {
+            "log_config": None,
+            "access_log": False,
+            "lifespan": "off",
+            "ws": "none",
+            "server_header": False,
+        }
+        # Nothing uses the client address from proxy headers, and reading them costs time.
+        options |= {"proxy_headers": False, "http": functools.partial(BufferedHttpProtocol, table=ConnectionTable())}
+        options |= {"timeout_keep_alive": _KEEP_ALIVE_S, "timeout_graceful_shutdown": round(LAST_BYTES_S)}
+        super().__init__(uvicorn.Config(app, **options))
 
     async def drain(self, sockets: Sequence[socket.socket], limit_s: float = LAST_BYTES_S) -> None:
         """Accept no new connections, and wait for the first request of established ones."""

@@ -161,7 +161,7 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
         result = _result(answer, LATEST_MODERN_VERSION if output_schemas else None)
         return result.model_dump(by_alias=True, mode="json", exclude_none=True)
 
-    return TaskRunner(work, calls.background)
+    return TaskRunner(work, calls.background.add)
 
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:

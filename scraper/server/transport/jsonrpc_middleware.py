@@ -191,7 +191,7 @@ class JsonRpcMiddleware:
     async def _forward(self, scope: Scope, body: RequestBody, send: Send) -> None:
         checked = _replace_unclear_errors(body, send)
         if not self._calls.draining:
-            with self._calls.admitted():
+            with self._calls.admitted.add():
                 await self._app({**scope, ADMITTED_KEY: True}, body.receive, checked)
             return
         message = body.message()
