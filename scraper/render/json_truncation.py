@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +21,8 @@ class TruncatedJson:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    text: int
-    items: int
-    depth: int
-
-
-_LEVELS = (_Bounds(600, 200, 20), _Bounds(300, 40, 12), _Bounds(160, 12, 8), _Bounds(80, 5, 6))
-"""Limits from mild to strict. Readers need prices and dates, not article bodies."""
+_LEVELS = ((600, 200, 20), (300, 40, 12), (160, 12, 8), (80, 5, 6))
+"""Characters of a text, items and depth, from mild to strict. Readers need prices and dates, not article bodies."""
 
 _MIN_BUDGET = 20
 """Tokens. With a smaller budget, all blocks are dropped unless they all fit."""
@@ -63,18 +57,25 @@ def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value or type(value) is int}
 
 
+def count_fitting(texts: Iterable[str], budget: int, extra_tokens: int) -> int:
+    """Return how many of the first texts fit a token budget, each with some extra tokens."""
+    totals = itertools.accumulate(token_estimate.estimate(text) + extra_tokens for text in texts)
+    return sum(1 for _ in itertools.takewhile(lambda total: total <= budget, totals))
+
+
 def _cost(blocks: Sequence[Any]) -> int:
     return sum(token_estimate.estimate(compact_json(block)) for block in blocks)
 
 
-def _shorten(value: Any, bounds: _Bounds, depth: int) -> Any:
+def _shorten(value: Any, bounds: tuple[int, int, int], depth: int) -> Any:
+    chars, count, max_depth = bounds
     if isinstance(value, str):
-        return truncate(value, bounds.text)
+        return truncate(value, chars)
     if not isinstance(value, dict | list | tuple):
         return value
-    if depth >= bounds.depth:
+    if depth >= max_depth:
         return "…"
     if isinstance(value, dict):
-        items = list(value.items())[: bounds.items]
-        return {name[: bounds.text]: _shorten(part, bounds, depth + 1) for name, part in items}
-    return [_shorten(part, bounds, depth + 1) for part in value[: bounds.items]]
+        items = list(value.items())[:count]
+        return {name[:chars]: _shorten(part, bounds, depth + 1) for name, part in items}
+    return [_shorten(part, bounds, depth + 1) for part in value[:count]]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from scraper.engines.model import InstantAnswer, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
-from scraper.render.json_truncation import drop_empty
+from scraper.render.json_truncation import count_fitting, drop_empty
 from scraper.render.page import iso_date, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, break_marks, mark_untrusted
-from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
 
 _ANSWER_BUDGET = 6_000
@@ -67,7 +66,8 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
         head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
-    rows = _within_budget([_result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
+    rows = [_result_text(number, row) for number, row in enumerate(answer.results, 1)]
+    rows = rows[: max(1, count_fitting(rows, budget, 2))]
     return "\n".join([*head, mark_untrusted("\n\n".join(rows), region)])
 
 
@@ -82,7 +82,7 @@ def as_json(answer: SearchAnswer, *, budget: int = _ANSWER_BUDGET) -> dict[str, 
         "warnings": [clean_line(warning, _MAX_HINT) for warning in answer.warnings],
         "retrieved_at": answer.retrieved_at and answer.retrieved_at.isoformat(timespec="seconds"),
     }
-    data = {"results": objects[: len(_within_budget(texts, budget))], "engines": list(answer.engines)}
+    data = {"results": objects[: max(1, count_fitting(texts, budget, 2))], "engines": list(answer.engines)}
     return {**data, "cached": answer.cached, **drop_empty(known), "notice": UNTRUSTED_NOTICE}
 
 
@@ -172,14 +172,6 @@ def _result_object(row: SearchResult) -> dict[str, object]:
     }
 
 
-def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:
-    for count, text in enumerate(texts):
-        budget -= token_estimate.estimate(text) + extra_tokens
-        if budget < 0 and count:
-            return list(texts[:count])
-    return list(texts)
-
-
 def _instant_sections(answer: InstantAnswer) -> Iterator[str]:
     if answer.answer:
         yield f"### Answer\n{answer.answer}"
@@ -213,7 +205,7 @@ def _source_lines(source: str, url: str) -> Iterator[str]:
 
 def _hits_within_budget(hits: tuple[PageHit, ...]) -> tuple[PageHit, ...]:
     texts = [f"{hit.url}{hit.title}{hit.snippet}"[: _MAX_URL + _MAX_TITLE + _MAX_SNIPPET] for hit in hits]
-    return hits[: len(_within_budget(texts, _ANSWER_BUDGET, 20))]
+    return hits[: max(1, count_fitting(texts, _ANSWER_BUDGET, 20))]
 
 
 def _retrieved_at(hit: PageHit) -> datetime:

@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 
 from scraper.errors import ScraperError
 from scraper.model import Reading
-from scraper.render.json_truncation import drop_empty
+from scraper.render.json_truncation import count_fitting, drop_empty
 from scraper.render.research_report import join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, error_object, error_sentence, mark_untrusted
 from scraper.retrieval.model import PageExcerpts
 from scraper.site.model import BlockChange, CrawlReport, ExcludedUrls, PageChange, SiteMap, SitePage
 from scraper.site.page_changes import mark_words
-from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
 from scraper.urls import host_of
 from scraper.values.text import truncate
@@ -66,7 +65,7 @@ def as_row(url: str, outcome: Outcome, budget: int) -> dict[str, Any]:
         "title": clean_line(outcome.title or "", _MAX_TITLE),
         "before": "" if outcome.before is None else _moment(outcome.before),
         "new_url": clean_line(outcome.new_url or "", _MAX_CHANGE_URL),
-        "changes": [_block(change) for change in _take_affordable(outcome.changes, budget)],
+        "changes": [_block(change) for change in _fitting(outcome.changes, budget)],
         "noise": outcome.noise or None,
     }
     return {"url": shown, "status": outcome.status, "now": _moment(outcome.now), **drop_empty(known)}
@@ -82,7 +81,7 @@ def as_text(url: str, outcome: Outcome, budget: int) -> str:
     )
     lines = [title, f"{_STATUS[outcome.status]} ({times})" + (f": {outcome.new_url}" if outcome.new_url else "")]
     heading = ""
-    changes = _take_affordable(outcome.changes, budget)
+    changes = _fitting(outcome.changes, budget)
     for change in changes:
         if change.heading != heading:
             heading = change.heading
@@ -111,14 +110,8 @@ def _block(change: BlockChange) -> dict[str, Any]:
     return {"kind": change.kind, **drop_empty(known)}
 
 
-def _take_affordable(changes: Sequence[BlockChange], left: int) -> list[BlockChange]:
-    selected: list[BlockChange] = []
-    for change in changes:
-        left -= token_estimate.estimate(_line(change)) + 2
-        if left < 0 and selected:
-            break
-        selected.append(change)
-    return selected
+def _fitting(changes: Sequence[BlockChange], budget: int) -> Sequence[BlockChange]:
+    return changes[: max(1, count_fitting(map(_line, changes), budget, 2))]
 
 
 def _moment(seconds: float | None) -> str:
@@ -189,7 +182,7 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
             names = (clean_line(page.url, _MAX_URL), clean_line(title or "", _MAX_TITLE))
             body += ["## " + " | ".join(filter(None, names)), text]
     if not body:
-        rows = report.pages[: _count_affordable(report.pages, budget)]
+        rows = report.pages[: count_fitting(map(_page_line, report.pages), budget, 1)]
         body = ["\n".join(_page_line(page) for page in rows) or "No new page."]
         if hidden := len(report.pages) - len(rows):
             body.append(f"{hidden:,} more pages are in the index.")
@@ -204,7 +197,7 @@ def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget:
     rows = [
         {"url": clean_line(page.url, _MAX_URL)}
         | drop_empty({"title": clean_line(page.title, _MAX_TITLE), "excerpt": excerpts.get(page.url)})
-        for page in report.pages[: _count_affordable(report.pages, budget)]
+        for page in report.pages[: count_fitting(map(_page_line, report.pages), budget, 1)]
     ]
     return {
         "crawl": report.crawl,
@@ -222,7 +215,7 @@ def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget:
 
 def _select_rows(ranked: RankedPages, start: int, max_pages: int, budget: int) -> RankedPages:
     rows = ranked[start : start + max_pages]
-    return rows[: max(1, _count_affordable([page for page, _ in rows], budget - _HEADER_TOKENS))]
+    return rows[: max(1, count_fitting((_page_line(page) for page, _ in rows), budget - _HEADER_TOKENS, 1))]
 
 
 def _page_line(page: SitePage, origin: str = "") -> str:
@@ -245,11 +238,3 @@ def _left_out_items(left_out: Iterable[ExcludedUrls]) -> list[dict[str, Any]]:
     return [
         {"reason": one.reason, "count": one.count, "example": clean_line(one.example, _MAX_URL)} for one in left_out
     ]
-
-
-def _count_affordable(pages: Sequence[SitePage], budget: int) -> int:
-    for count, page in enumerate(pages):
-        budget -= token_estimate.estimate(_page_line(page)) + 1
-        if budget < 0:
-            return count
-    return len(pages)
