@@ -106,18 +106,10 @@ async def _run_checks(settings: Settings, *, is_quiet: bool) -> list[Finding]:
     from scraper.cli import doctor_checks as checks
 
     found: list[Finding] = []
-    for findings in (
-        checks.check_packages(),
-        checks.check_configuration(os.environ),
-        checks.check_browsers(settings.browser_settings()),
-        checks.check_fonts(),
-        checks.check_skills(),
-        checks.check_data_folder(settings),
-        checks.check_documents(settings),
-        checks.check_callers(settings),
-        checks.check_port(settings),
-        checks.check_proxy(settings),
-    ):
+    of_settings = (checks.check_data_folder, checks.check_documents, checks.check_callers, checks.check_port)
+    lists = [checks.check_packages(), checks.check_configuration(os.environ)]
+    lists += [checks.check_browsers(settings.browser_settings()), checks.check_fonts(), checks.check_skills()]
+    for findings in (*lists, *(check(settings) for check in of_settings), checks.check_proxy(settings)):
         found += _show(findings, is_quiet=is_quiet)
     for check in (checks.check_names, checks.check_shared_state, checks.check_database):
         found += _show(await check(settings), is_quiet=is_quiet)

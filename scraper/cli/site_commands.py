@@ -22,18 +22,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.background_tasks import on_signals, run_in_background
+from scraper.cli import tool_output
 from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, SERVER_ONLY, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import (
-    parse_url,
-    rewrite_json,
-    rewrite_message,
-    run_and_print,
-    run_and_print_pages,
-    with_store,
-)
 from scraper.errors import ScraperError
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import is_installed
@@ -71,7 +64,9 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
         recipe = named = read_recipe(flags["recipe"])
         if id_of(named):
             try:
-                recipe = with_store(settings, lambda store: StoredRecipes(store.records).load("local", named))
+                recipe = tool_output.with_store(
+                    settings, lambda store: StoredRecipes(store.records).load("local", named)
+                )
             except InvalidArgumentError as error:
                 raise click.UsageError(f"--recipe: {error}") from None
     if flags["form"] == "csv" and not recipe:
@@ -108,7 +103,7 @@ def run_job(
         return ExitCode.INTERRUPTED
     # Messages name commands instead of tools.
     errors = [
-        replace(kind, examples=tuple((url, rewrite_message(message)) for url, message in kind.examples))
+        replace(kind, examples=tuple((url, tool_output.rewrite_message(message)) for url, message in kind.examples))
         for kind in report.errors
     ]
     report = replace(report, errors=tuple(errors))
@@ -200,7 +195,7 @@ def _command() -> str:
 def map_site(**flags: Any) -> int:
     """List the pages of a site, or of a folder of it, from its sitemaps, feeds and links."""
     url, other = guess_urls(flags["url"])
-    return run_and_print("map", {**flags, "url": url}, other_urls={url: other})
+    return tool_output.run_and_print("map", {**flags, "url": url}, other_urls={url: other})
 
 
 @command("crawl", READ_MANY)
@@ -222,12 +217,12 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     crawl_id = flags["crawl"] or secrets.token_urlsafe(9)
     other_urls = {url: other} if url else {}
     try:
-        return run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
+        return tool_output.run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
     except KeyboardInterrupt:
         from scraper.site.crawl_service import log_of_crawl
 
         log = log_of_crawl(crawl_id)
-        if with_store(load_settings(flags), lambda store: store.records.read("local", log)):
+        if tool_output.with_store(load_settings(flags), lambda store: store.records.read("local", log)):
             click.echo(f"Canceled. To continue the crawl:\n  search-mcp crawl --crawl={crawl_id}", err=True)
         else:
             click.echo("Canceled before the first page was read.", err=True)
@@ -246,7 +241,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     for url in urls:
         try:
-            CrawlScope.of(parse_url(url)[0], flags["include_paths"], flags["exclude_paths"])
+            CrawlScope.of(tool_output.parse_url(url)[0], flags["include_paths"], flags["exclude_paths"])
         except InvalidArgumentError as error:
             raise click.UsageError(error.sentence()) from None
     crawled = CrawlOptions(urls, flags["include_paths"], flags["exclude_paths"])
@@ -260,7 +255,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
 @command("changes", READ_MANY)
 def changes(**flags: Any) -> int:
     """Print the changes of pages since the last comparison, without clocks, counts and ads."""
-    return run_and_print_pages("changes", flags, flags["urls"])
+    return tool_output.run_and_print_pages("changes", flags, flags["urls"])
 
 
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
@@ -279,12 +274,12 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     count, unit = every.strip()[:-1].rstrip(), every.strip()[-1:]
     if unit not in _UNITS_S or not count.isdecimal() or not int(count):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
-    target, other_url = parse_url(url)
+    target, other_url = tool_output.parse_url(url)
 
     from scraper.site.watch_list import WatchedPage, WatchList
 
     new = WatchedPage(target, int(count) * _UNITS_S[unit], time.time(), other_url=other_url)
-    page = with_store(load_settings(flags), lambda store: WatchList(store.records).add(new))
+    page = tool_output.with_store(load_settings(flags), lambda store: WatchList(store.records).add(new))
     click.echo(json.dumps(asdict(page)) if as_json else f"{page.url} is watched every {every}.")
     return ExitCode.SUCCESS
 
@@ -294,7 +289,7 @@ def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
     from scraper.site.watch_list import WatchList
 
-    pages = with_store(load_settings(flags), lambda store: WatchList(store.records).pages())
+    pages = tool_output.with_store(load_settings(flags), lambda store: WatchList(store.records).pages())
     if as_json:
         click.echo(json.dumps([asdict(page) for page in pages]))
         return ExitCode.SUCCESS
@@ -313,7 +308,9 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
     from scraper.site.watch_list import WatchList
 
-    found = with_store(load_settings(flags), lambda store: WatchList(store.records).remove(parse_url(url)))
+    found = tool_output.with_store(
+        load_settings(flags), lambda store: WatchList(store.records).remove(tool_output.parse_url(url))
+    )
     if as_json:
         click.echo(json.dumps({"removed": found}))
     elif found:
@@ -345,7 +342,7 @@ async def _check_pages(settings: Settings, command: str | None, *, check_all: bo
     outcomes = [outcome for _, outcome in compared]
     rows = [render.as_row(page.url, one, _ROW_TOKENS) for page, one in compared]
     if as_json:
-        click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
+        click.echo(json.dumps(tool_output.rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
         for page, outcome in compared:
             click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")

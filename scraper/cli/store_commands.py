@@ -20,7 +20,6 @@ import click
 from scraper.cli import tool_output
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import with_store
 from scraper.settings import Settings
 
 if TYPE_CHECKING:
@@ -352,7 +351,7 @@ def _with_profiles(settings: Settings, work: Callable[[LoginProfiles], Awaitable
     from scraper.store.login_profiles import LoginProfiles, ProfileKeyError
 
     try:
-        return with_store(
+        return tool_output.with_store(
             settings, lambda store: work(LoginProfiles(store.records, settings.data_dir, settings.profile_key))
         )
     except ProfileKeyError as error:

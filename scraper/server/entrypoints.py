@@ -10,9 +10,9 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scraper.server import access
 from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
@@ -33,21 +33,29 @@ TOOLSETS = ("full", "openai")
 
 def run_http(settings: Settings, *, version: str) -> None:
     """Serve all tools over HTTP until a stop signal, or raise ServerStartError or SettingsError."""
-    logs.configure(settings.log_level, settings.log_format)
-    tools, openai_tools = registry.available_tools(settings), search_tools.openai_tools()
-    with _traced(settings, version):
-        asyncio.run(serve_http(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools))
+    _run(serve_http, settings, version, search_tools.openai_tools())
 
 
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
     """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
+    _run(serve_stdio, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
+
+
+def _run(serve: Callable[..., Coroutine[Any, Any, None]], settings: Settings, version: str, others: Any) -> None:
+    """Serve with the log of the settings, and send spans meanwhile if they enable them."""
     logs.configure(settings.log_level, settings.log_format)
-    openai_tools = search_tools.openai_tools() if toolset == "openai" else ()
     tools = registry.available_tools(settings)
-    with _traced(settings, version):
-        asyncio.run(
-            serve_stdio(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools)
-        )
+    with contextlib.ExitStack() as stack:
+        # Skip the garbage collection at exit, which takes 0.4 s of CPU.
+        stack.callback(gc.freeze)
+        if settings.traces:
+            try:
+                from scraper.server.telemetry.tracing import send_spans
+            except ImportError:
+                text = f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
+                raise access.ServerStartError(text) from None
+            stack.enter_context(send_spans(version))
+        asyncio.run(serve(settings, tools, services_factory(settings), version=version, openai_tools=others))
 
 
 async def serve_http(
@@ -120,22 +128,6 @@ def private_stdin() -> Iterator[int]:
     finally:
         os.dup2(wire, 0)
         os.close(wire)
-
-
-@contextlib.contextmanager
-def _traced(settings: Settings, version: str) -> Iterator[None]:
-    """Send spans while the block runs, if the settings enable them."""
-    with contextlib.ExitStack() as stack:
-        # Skip the garbage collection at exit, which takes 0.4 s of CPU.
-        stack.callback(gc.freeze)
-        if settings.traces:
-            try:
-                from scraper.server.telemetry.tracing import send_spans
-            except ImportError:
-                text = f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
-                raise access.ServerStartError(text) from None
-            stack.enter_context(send_spans(version))
-        yield
 
 
 def services_factory(settings: Settings) -> ServicesFactory[Services]:

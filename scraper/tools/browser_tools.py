@@ -15,7 +15,7 @@ from scraper.render.untrusted_text import display_url, error_sentence, mark_untr
 from scraper.settings import Settings
 from scraper.text.sanitize import clean, clean_line
 from scraper.tools import model
-from scraper.tools.cached_resources import picture_uri
+from scraper.tools.cached_resources import PICTURE
 from scraper.urls import parse_target
 from scraper.values.types import ChoiceValue, IntegerValue, StringListValue, StringValue
 
@@ -72,7 +72,7 @@ async def _see(
     found = await _take_pictures(services, arguments, request, call)
     if kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML) and request.target is None:
         file = found.pictures[0]
-        uri = picture_uri(services.pictures.keep_file(file, call.principal))
+        uri = PICTURE + services.pictures.keep_file(file, call.principal)
         return model.ToolAnswer(
             _describe_picture(found, file, arguments["url"], uri=uri),
             media=(model.Media(file.data, file.media_type, uri),),
@@ -171,7 +171,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
     for number, step in enumerate(result.steps, 1):
         for file in step.outcome.files:
             stored = Screenshot(file.data, file.media_type)
-            uri = picture_uri(services.pictures.keep_file(stored, call.principal))
+            uri = PICTURE + services.pictures.keep_file(stored, call.principal)
             text += f"\nDownload of step {number}: read the resource {uri} within 10 minutes."
             media.append(model.Media(file.data, file.media_type, uri))
     return model.ToolAnswer(

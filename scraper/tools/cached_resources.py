@@ -106,11 +106,6 @@ async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes
     return None if picture is None else (picture.data, picture.media_type)
 
 
-def picture_uri(identifier: str) -> str:
-    """Return the URI of a stored file."""
-    return f"{PICTURE}{identifier}"
-
-
 def _document_uri(index: str, doc_id: str) -> str:
     return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 

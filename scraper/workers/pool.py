@@ -30,13 +30,9 @@ _CHECK_S = 0.02
 PAUSE_S = 0.2
 """Seconds. The pause after a failed start is this, doubled for each failure, up to 32 times this."""
 
-_PRELOAD = (
-    "scraper.extract.reader:warm_up",
-    "scraper.extract.timeout_fallback",
-    "scraper.retrieval.passage_selection",
-    "scraper.engines.registry",
-    "scraper.engines.sources",
-    "scraper.words.matcher:load_words",
+_PRELOAD = tuple(
+    "scraper.extract.reader:warm_up scraper.extract.timeout_fallback scraper.retrieval.passage_selection "
+    "scraper.engines.registry scraper.engines.sources scraper.words.matcher:load_words".split()
 )
 """Modules that the fork server imports; the function in `module:function` is called too."""
 

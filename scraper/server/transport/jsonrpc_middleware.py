@@ -15,16 +15,8 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
+from mcp import types
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    jsonrpc_message_adapter,
-)
 from pydantic import ValidationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
@@ -42,8 +34,8 @@ _MEMBER = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _ID_AT_AN_END = re.compile(rf"^\s*\{{\s*(?:{_MEMBER}\s*,\s*)*{_ID}|{_ID}(?:\s*,\s*{_MEMBER})*\s*\}}\s*$")
 """The id of a message whose middle was cut: clients write it before or after the parameters."""
 
-Refuse = Callable[[JSONRPCError], Awaitable[None]]
-Note = Callable[[JSONRPCRequest], None]
+Refuse = Callable[[types.JSONRPCError], Awaitable[None]]
+Note = Callable[[types.JSONRPCRequest], None]
 
 
 class JsonRpcValidator:
@@ -67,19 +59,19 @@ class JsonRpcValidator:
                 elif one.strip():
                     yield one
 
-    def _fault(self, line: str) -> JSONRPCError | None:
+    def _fault(self, line: str) -> types.JSONRPCError | None:
         if len(line.encode()) > MESSAGE_BYTES:
             found = _ID_AT_AN_END.search(line)
             return _make_error(json.loads(found[1] or found[2]) if found else None, _TOO_LONG)
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValidationError, ValueError):
             return _explain(line)
-        if isinstance(message, JSONRPCNotification) and is_request(json.loads(line)):
+        if isinstance(message, types.JSONRPCNotification) and is_request(json.loads(line)):
             return _explain(line)
-        if isinstance(message, JSONRPCRequest):
+        if isinstance(message, types.JSONRPCRequest):
             self._note(message)
-        if isinstance(message, JSONRPCRequest) and message.method == "initialize":
+        if isinstance(message, types.JSONRPCRequest) and message.method == "initialize":
             self._accepts_batches = (message.params or {}).get("protocolVersion") == BATCH_PROTOCOL_VERSION
         return None
 
@@ -109,16 +101,16 @@ def id_of(message: Mapping[str, Any]) -> str | int | None:
     return request_id if is_text or type(request_id) is int else None
 
 
-def _explain(line: str) -> JSONRPCError:
+def _explain(line: str) -> types.JSONRPCError:
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return _make_error(None, "Parse error: the line is not JSON.", PARSE_ERROR)
+        return _make_error(None, "Parse error: the line is not JSON.", types.PARSE_ERROR)
     return _make_error(id_of(message) if isinstance(message, dict) else None, INVALID_MESSAGE)
 
 
-def _make_error(request_id: str | int | None, message: str, code: int = INVALID_REQUEST) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))
+def _make_error(request_id: str | int | None, message: str, code: int = types.INVALID_REQUEST) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
 
 
 MAX_MESSAGES = 50
@@ -267,9 +259,9 @@ def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     names = (b"accept", b"content-type")
     lines = {name: b",".join(value for key, value in scope["headers"] if key == name).lower() for name in names}
     offers = [offer.replace(b" ", b"") for offer in lines[b"accept"].split(b",")]
-    types = {offer.partition(b";")[0] for offer in offers if not offer.endswith(_REFUSED)}
+    offered = {offer.partition(b";")[0] for offer in offers if not offer.endswith(_REFUSED)}
     accepted = [_JSON] if scope["method"] == "POST" else []
-    if types & _STREAM_RANGES or not (accepted or lines[b"accept"]):
+    if offered & _STREAM_RANGES or not (accepted or lines[b"accept"]):
         accepted.append(_STREAM)
     others = [field for field in scope["headers"] if field[0] not in names]
     known = {b"accept": b", ".join(accepted), b"content-type": lines[b"content-type"]}
