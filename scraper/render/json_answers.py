@@ -8,6 +8,11 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
+class _WebAnswer(TypedDict):
+    warnings: NotRequired[list[str]]
+    notice: str
+
+
 class _Heading(TypedDict):
     level: int
     text: str
@@ -93,7 +98,7 @@ class _DocumentHeading(_Heading):
     page: NotRequired[int]
 
 
-class DocumentAnswer(TypedDict):
+class DocumentAnswer(_WebAnswer):
     """Answer of `read_doc`."""
 
     content: str
@@ -114,8 +119,6 @@ class DocumentAnswer(TypedDict):
     excerpts: NotRequired[list[_Excerpt]]
     cached: bool
     retrieved_at: str
-    warnings: NotRequired[list[str]]
-    notice: str
 
 
 class _Result(TypedDict):
@@ -130,7 +133,7 @@ class _Result(TypedDict):
     facts: NotRequired[dict[str, Any]]
 
 
-class SearchResults(TypedDict):
+class SearchResults(_WebAnswer):
     """Answer of `search`."""
 
     results: list[_Result]
@@ -138,9 +141,7 @@ class SearchResults(TypedDict):
     cached: bool
     errors: NotRequired[dict[str, str]]
     hint: NotRequired[str]
-    warnings: NotRequired[list[str]]
     retrieved_at: NotRequired[str]
-    notice: str
 
 
 class _Source(TypedDict):
@@ -165,7 +166,7 @@ class _ResearchDocument(TypedDict):
     error: NotRequired[str]
 
 
-class ResearchAnswer(TypedDict):
+class ResearchAnswer(_WebAnswer):
     """Answer of `research`; `rank` connects documents with sources."""
 
     question: str
@@ -179,8 +180,6 @@ class ResearchAnswer(TypedDict):
     cached: bool
     hint: NotRequired[str]
     retrieved_at: NotRequired[str]
-    warnings: NotRequired[list[str]]
-    notice: str
 
 
 class _ComparedPage(TypedDict):
@@ -202,11 +201,8 @@ class ComparisonAnswer(TypedDict):
     notice: str
 
 
-class StructuredAnswer(TypedDict):
-    """Answer of `extract_structured`: structured data, or `records`, or `values`.
-
-    For several URLs, `url` is the first, and `pages` has an answer or `error` for each.
-    """
+class StructuredAnswer(_WebAnswer):
+    """Answer of `extract_structured`. For several URLs, `url` is the first, and `pages` has an answer or error each."""
 
     url: str
     json_ld: NotRequired[list[Any]]
@@ -221,8 +217,6 @@ class StructuredAnswer(TypedDict):
     values: NotRequired[dict[str, Any]]
     evidence: NotRequired[dict[str, Any]]
     pages: NotRequired[list[dict[str, Any]]]
-    warnings: NotRequired[list[str]]
-    notice: str
 
 
 class CacheHit(TypedDict):
@@ -293,7 +287,7 @@ class _ListCounts(TypedDict):
     failed: int
 
 
-class SiteMapAnswer(TypedDict):
+class SiteMapAnswer(_WebAnswer):
     """Answer of `map`."""
 
     pages: list[_MappedPage]
@@ -302,8 +296,6 @@ class SiteMapAnswer(TypedDict):
     more: bool
     left_out: list[_LeftOut]
     lists: _ListCounts
-    warnings: NotRequired[list[str]]
-    notice: str
 
 
 class _CrawledPage(TypedDict):
@@ -312,7 +304,7 @@ class _CrawledPage(TypedDict):
     excerpt: NotRequired[str]
 
 
-class CrawlAnswer(TypedDict):
+class CrawlAnswer(_WebAnswer):
     """Answer of `crawl`."""
 
     crawl: str
@@ -323,8 +315,6 @@ class CrawlAnswer(TypedDict):
     left: int
     pages: list[_CrawledPage]
     left_out: list[_LeftOut]
-    warnings: NotRequired[list[str]]
-    notice: str
 
 
 class _Change(TypedDict):

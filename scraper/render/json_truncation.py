@@ -29,10 +29,7 @@ _MIN_BUDGET = 20
 
 
 def truncate_json(blocks: Sequence[Any], budget: int) -> TruncatedJson:
-    """Return the blocks within a token budget.
-
-    All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are dropped.
-    """
+    """Return the blocks, all shortened by the mildest limits that fit a token budget; else the last are dropped."""
     for level in _LEVELS:
         short = [_shorten(block, level, 0) for block in blocks]
         if _cost(short) <= budget:

@@ -129,10 +129,7 @@ def principal_of(scope: Mapping[str, Any]) -> str:
 def make_access_rules(
     settings: Settings, issuer: OAuthResourceServer | None = None, keys: tuple[AccessKey, ...] | None = None
 ) -> AccessRules:
-    """Return the rules of the settings, or raise ServerStartError without a token on a public address.
-
-    Without `keys`, they are read as `read_keys` does.
-    """
+    """Return the rules of the settings and `keys`, by default theirs; raise ServerStartError if they are unsafe."""
     host, keys = settings.host, read_keys(settings.token, settings.tokens_file) if keys is None else keys
     if not is_loopback(host) and not keys and issuer is None and not settings.allow_unauthenticated:
         raise ServerStartError(

@@ -124,10 +124,7 @@ def _urls(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool, list[str]]:
-    """Return the fields, True if they are those of the rows of a list, and ignored keywords of a JSON Schema.
-
-    The fields of rows are `items.properties` of the schema, or of its only property.
-    """
+    """Return the fields, True if they are those of rows (`items.properties`), and ignored keywords of a JSON Schema."""
     schema, is_list = fields, False
     properties = fields.get("properties")
     only = list(properties.values()) if isinstance(properties, dict) and len(properties) == 1 else []

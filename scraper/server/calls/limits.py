@@ -75,10 +75,7 @@ class ServicesLimits(RateLimits):
 
 
 class CallLimiter:
-    """Admit calls. Beyond `limit`, only callers with less than an equal share are admitted.
-
-    So a caller with a thousand calls does not lock out others. The total is at most twice the limit.
-    """
+    """Admit calls; beyond `limit`, up to twice as many, only those of callers with less than an equal share."""
 
     def __init__(
         self,

@@ -69,10 +69,7 @@ class RequestBody:
 
 
 def replace_lone_surrogates(message: bytes) -> bytes:
-    r"""Return JSON of the same length with each escape of half a surrogate pair replaced by `\ufffd`.
-
-    A half is not a character: neither UTF-8 nor a parser that follows the standard accepts it.
-    """
+    r"""Return JSON of the same length with `\ufffd` for each escape of half a surrogate pair, which is no character."""
     if b"\\ud" not in message and b"\\uD" not in message:
         return message
     return _ESCAPE.sub(lambda escape: rb"\ufffd" if len(escape[0]) == _LONE_BYTES else escape[0], message)
