@@ -243,8 +243,10 @@ def _timings(snapshot: Snapshot | None) -> dict[str, float]:
 
 
 _JSON_LD_TYPE = "ld+json"
-_TAG_STARTS = re.compile(r"<!--|<(?:script|base)\b", re.IGNORECASE)
-_SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)
+_SCRIPTS = re.compile(
+    r"<!--.*?(?:-->|\Z)|(<base\b[^>]*(?:>|\Z))|(<script\b[^>]*(?:>|\Z))(.*?)(?:(?=</script\b)|\Z)", re.I | re.DOTALL
+)
+"""Comments, base elements and scripts. Each match goes on to its end, so hostile pages take no longer than others."""
 
 
 def extract_json_ld_part(html: str) -> str:
@@ -254,22 +256,7 @@ def extract_json_ld_part(html: str) -> str:
     """
     if _JSON_LD_TYPE not in html and _JSON_LD_TYPE not in html.lower():
         return ""
-    parts: list[str] = []
-    found, at = False, 0
-    # Each step continues after the part already scanned, so hostile pages take no longer than others.
-    while (start := _TAG_STARTS.search(html, at)) is not None:
-        is_comment = start.group() == "<!--"
-        at = html.find("-->", start.end()) if is_comment else html.find(">", start.end()) + 1 or -1
-        if at < 0:
-            break
-        tag = html[start.start() : at]
-        if start.group().lower() == "<base":
-            parts.append(tag)
-        elif start.group() != "<!--":
-            closing = _SCRIPT_END.search(html, at)
-            end = len(html) if closing is None else closing.start()
-            if _JSON_LD_TYPE in tag.lower():
-                found = True
-                parts.append(f"{tag}{html[at:end]}</script>")
-            at = end
-    return f"<html><head>{''.join(parts)}</head></html>" if found else ""
+    found = [match.groups("") for match in _SCRIPTS.finditer(html)]
+    parts = [base or f"{tag}{body}</script>" for base, tag, body in found if base or _JSON_LD_TYPE in tag.lower()]
+    has_data = any(_JSON_LD_TYPE in tag.lower() for _, tag, _ in found)
+    return f"<html><head>{''.join(parts)}</head></html>" if has_data else ""

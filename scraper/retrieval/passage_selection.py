@@ -5,6 +5,7 @@ The best sentences are joined where they are adjacent. Near copies of a page cou
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -158,7 +159,7 @@ class _Page:
     @property
     def used_tokens(self) -> int:
         """Cost of the selected sentences."""
-        links = self.link_tokens * len(list(_runs(sorted(self.selected))))
+        links = self.link_tokens * len(_runs(sorted(self.selected)))
         return sum(map(self._cost, self.selected)) + links
 
     def rank_sentences(self) -> list[int]:
@@ -320,15 +321,9 @@ def _find_best_part(markdown: str, starts: Sequence[int], length: int, words: se
     return starts[best]
 
 
-def _runs(places: Sequence[int]) -> Iterator[list[int]]:
-    run: list[int] = []
-    for place in places:
-        if run and place != run[-1] + 1:
-            yield run
-            run = []
-        run.append(place)
-    if run:
-        yield run
+def _runs(places: Sequence[int]) -> list[list[int]]:
+    groups = itertools.groupby(enumerate(places), key=lambda one: one[1] - one[0])
+    return [[place for _, place in group] for _, group in groups]
 
 
 def _complete_excerpt(markdown: str, start: int, end: int, code: Sequence[AtomicBlock]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scraper.model import Heading
 from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_headings, is_table_row
 from scraper.words.matcher import WordPattern
 
@@ -63,13 +65,16 @@ def split_sentences(markdown: str) -> list[Sentence]:
 
     A heading belongs to the unit that follows it.
     """
-    paths = _HeadingPaths(markdown)
+    above = deque(find_headings(markdown))
+    path: list[Heading] = []
     sentences: list[Sentence] = []
     paragraph = 0
     start, end = -1, 0
     outer: tuple[str, ...] = ()
     for part in _parts(markdown):
-        headings = paths.at(part.start)
+        while above and above[0].start <= part.start:
+            path = [*(one for one in path if one.level < above[0].level), above.popleft()]
+        headings = tuple(one.text for one in path)
         if part.is_heading:
             if start < 0:
                 start, outer = part.start, headings[:-1]
@@ -184,18 +189,3 @@ def _line_end(markdown: str, start: int, end: int) -> int:
 
 def _measure(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
-class _HeadingPaths:
-    """Find the headings above positions, which must be passed in ascending order."""
-
-    def __init__(self, markdown: str) -> None:
-        self._headings = list(reversed(find_headings(markdown)))
-        self._path: list[tuple[int, str]] = []
-
-    def at(self, place: int) -> tuple[str, ...]:
-        while self._headings and self._headings[-1].start <= place:
-            heading = self._headings.pop()
-            self._path = [entry for entry in self._path if entry[0] < heading.level]
-            self._path.append((heading.level, heading.text))
-        return tuple(text for _, text in self._path)
