@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from scraper.facts import money, product_js_state, product_markup, product_visible
+from scraper.facts import money, product_visible
 from scraper.facts.model import FactSource
-from scraper.facts.product_markup import ProductDraft, is_gtin
+from scraper.facts.product_js_state import read_script_data
+from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
 from scraper.html.dom.xpath import text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
@@ -53,28 +54,6 @@ def extract_product(draft: ProductDraft, *, for_header: bool = False) -> dict[st
     if not _is_product(draft):
         return None
     return run_stages(() if for_header else DETAIL_STAGES, draft).facts.as_object(ORDER)
-
-
-def read_items(draft: ProductDraft) -> ProductDraft:
-    """Read the schema.org items of each syntax."""
-    for source, graph in draft.graphs.items():
-        product_markup.add_product_items(draft, graph, source)
-    return draft
-
-
-def read_tags(draft: ProductDraft) -> ProductDraft:
-    """Read the OpenGraph tags of a product."""
-    product_markup.add_tags(draft)
-    return draft
-
-
-def read_script_data(draft: ProductDraft) -> ProductDraft:
-    """Read the objects in scripts, and the JSON that the page fetched."""
-    for source, values in draft.states.items():
-        product_js_state.add_state_facts(draft, values, source)
-    # None of the facts so far is from visible text.
-    draft.has_markup = any(name in draft.facts for name in ("price", "availability", "sku"))
-    return draft
 
 
 def read_visible_availability(draft: ProductDraft) -> ProductDraft:

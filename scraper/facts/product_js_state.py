@@ -118,17 +118,19 @@ _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 """Keys of products in Shopify themes, whose amounts are in cents."""
 
 
-def add_state_facts(draft: ProductDraft, values: Sequence[Any], source: FactSource) -> None:
-    """Add facts of the objects with a price whose name is the title of the page."""
+def read_script_data(draft: ProductDraft) -> ProductDraft:
+    """Read the objects in scripts, and the JSON that the page fetched."""
     title = name_key(draft.title)
-    if len(title) < _MIN_TITLE:
-        return
-    for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
-        lowered = {str(name).lower(): value for name, value in item.items()}
-        texts = (value for name in _NAMES if isinstance(value := lowered.get(name), str) and len(value) < 500)
-        is_titled = any(len(one) >= _MIN_TITLE and is_same_name(one, title) for one in map(name_key, texts))
-        if is_titled and any(name in lowered for name in _KEYS["price"]):
-            _add_object(draft, lowered, source)
+    for source, values in draft.states.items() if len(title) >= _MIN_TITLE else ():
+        for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
+            lowered = {str(name).lower(): value for name, value in item.items()}
+            texts = (value for name in _NAMES if isinstance(value := lowered.get(name), str) and len(value) < 500)
+            is_titled = any(len(one) >= _MIN_TITLE and is_same_name(one, title) for one in map(name_key, texts))
+            if is_titled and any(name in lowered for name in _KEYS["price"]):
+                _add_object(draft, lowered, source)
+    # None of the facts so far is from visible text.
+    draft.has_markup = any(name in draft.facts for name in ("price", "availability", "sku"))
+    return draft
 
 
 def _add_object(draft: ProductDraft, item: Mapping[str, Any], source: FactSource) -> None:

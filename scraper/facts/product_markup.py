@@ -119,8 +119,8 @@ _TAGS = {
 }
 
 
-def add_tags(draft: ProductDraft) -> None:
-    """Add the facts of OpenGraph product tags. A price of 0 is usually a placeholder."""
+def read_tags(draft: ProductDraft) -> ProductDraft:
+    """Read the OpenGraph tags of a product."""
     facts, by_name = draft.facts, dict(reversed(draft.tags))
     values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in _TAGS.items()}
     currency, gtin = values["currency"], values["gtin"]
@@ -132,6 +132,7 @@ def add_tags(draft: ProductDraft) -> None:
     for name in ("sku", "mpn"):
         facts.add(name, _limit_length(values[name], _MAX_CODE), FactSource.OPENGRAPH)
     facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, FactSource.OPENGRAPH)
+    return draft
 
 
 def resolve_price(stated: Amount, draft: ProductDraft) -> Amount | None:
@@ -146,7 +147,7 @@ def resolve_price(stated: Amount, draft: ProductDraft) -> Amount | None:
 
 
 def add_price(facts: Facts, source: FactSource, amount: Amount | None) -> None:
-    """Add a price other than 0. One such as `1.299` that the page does not show has two readings."""
+    """Add a price other than 0, a placeholder. One such as `1.299` that the page does not show has two readings."""
     if amount is None or not amount.value:
         return
     is_new = "price" not in facts
@@ -175,10 +176,11 @@ _USUAL_BEST = 5
 """Best rating of most shops; another one is reported."""
 
 
-def add_product_items(draft: ProductDraft, graph: SchemaGraph, source: FactSource) -> None:
-    """Add the facts of the items of one syntax about the product of the page."""
-    facts = draft.facts
-    for item in _products(graph, name_key(draft.title)):
+def read_items(draft: ProductDraft) -> ProductDraft:
+    """Read the schema.org items of each syntax."""
+    facts, title = draft.facts, name_key(draft.title)
+    found = [(source, graph, item) for source, graph in draft.graphs.items() for item in _products(graph, title)]
+    for source, graph, item in found:
         offers = list(_iter_offers(graph, item))
         chosen = _selected_variant(graph, offers, draft.url)
         offers = [*chosen, *offers]
@@ -195,6 +197,7 @@ def add_product_items(draft: ProductDraft, graph: SchemaGraph, source: FactSourc
         for stated in graph.objects(item, "aggregateRating")[:1]:
             _add_rating(facts, graph, stated, source)
         facts.add("image", _limit_length(graph.picture(item), 2_000), source)
+    return draft
 
 
 def _add_rating(facts: Facts, graph: SchemaGraph, stated: JsonLdItem, source: FactSource) -> None:
