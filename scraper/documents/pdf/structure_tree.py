@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from scraper.documents.pdf.blocks import format_code, is_code
-from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
+from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, Span, TagNode, TextRun
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
@@ -130,14 +131,16 @@ class _TagReader:
         for child in node.children:
             if child.kind == "Caption":
                 yield from self._texts(child, 0)
-        rows = []
-        for row in _table_rows(node):
-            cells = [cell for cell in row.children if cell.kind in ("TD", "TH")]
-            rows.append([(join_lines(map(text_of_row, _rows(self._runs(cell)))), cell) for cell in cells])
+        rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
         yield from self._direct_text(node)
         grid = _fill_spans(rows)
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
+
+    def _cell(self, node: TagNode) -> TaggedCell:
+        rows = _rows(self._runs(node))
+        span = (min(row.x0 for row in rows), max(row.x1 for row in rows)) if rows else None
+        return TaggedCell(join_lines(map(text_of_row, rows)), node.column_span, node.row_span, span)
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
         """Return the runs of an element in drawing order."""
@@ -206,20 +209,52 @@ def _table_rows(node: TagNode) -> Iterator[TagNode]:
             yield from _table_rows(child)
 
 
-def _fill_spans(rows: Sequence[Sequence[tuple[str, TagNode]]]) -> list[list[str]]:
-    """Return the texts by row and column; a spanning cell's text is in its first position."""
+class TaggedCell(NamedTuple):
+    """One cell and the horizontal range of its text; None if it has no text."""
+
+    text: str
+    column_span: int
+    row_span: int
+    span: Span | None
+
+
+def _fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
+    """Return the texts by row and column; a spanning cell's text is in its first position.
+
+    Programs leave empty cells untagged: a text further right than its column, below a later one, belongs to that one.
+    """
+    width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
+    ranges = _column_ranges(rows, width)
     grid: list[list[str]] = []
     covered: set[tuple[int, int]] = set()
     for number, row in enumerate(rows[:_MAX_ROWS]):
         line: list[str] = []
-        for text, cell in row:
+        missing = width - sum(cell.column_span for cell in row) - sum((number, x) in covered for x in range(width))
+        for cell in row:
             while (number, len(line)) in covered:
                 line.append("")
+            while missing > 0 and cell.span is not None and _is_further_right(cell.span[0], ranges[len(line) :]):
+                line.append("")
+                missing -= 1
             covered |= {
                 (number + down, len(line) + right)
                 for down in range(1, min(cell.row_span, len(rows) - number))
                 for right in range(cell.column_span)
             }
-            line += [text, *[""] * (cell.column_span - 1)]
+            line += [cell.text, *[""] * (cell.column_span - 1)]
         grid.append(line[:_MAX_COLUMNS])
     return grid
+
+
+def _column_ranges(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[Span | None]:
+    """Return the horizontal range of each column's text, from rows with all cells."""
+    columns: list[list[Span]] = [[] for _ in range(width)]
+    for row in rows:
+        for column, cell in zip(columns, row, strict=False) if len(row) == width else ():
+            column += [cell.span] if cell.span else []
+    return [(min(spans)[0], max(end for _, end in spans)) if spans else None for spans in columns]
+
+
+def _is_further_right(x0: float, ranges: Sequence[Span | None]) -> bool:
+    here, *later = ranges or [None]
+    return (here is None or x0 >= here[1]) and any(span is not None and x0 >= span[0] - 2 for span in later)
