@@ -89,19 +89,15 @@ def clean_markdown(markdown: str) -> tuple[str, int]:
             closes = mark["mark"].startswith(fence) and not mark["info"].strip()
             fence = "" if fence and closes else fence or mark["mark"]
         elif not fence:
-            line = _normalize_spaces(line)
+            # Markdown ignores a single space at the start or end of a line, and further ones in it.
+            text = line.rstrip(" ")
+            mark_of_break = "  " if text and len(line) - len(text) > 1 else ""
+            text = text[1:] if text.startswith(" ") and not text.startswith("  ") else text
+            line = _SPACES_IN_LINE.sub(" ", text) + mark_of_break
             if not line and lines and not lines[-1]:
                 continue
         lines.append(line)
     return "\n".join(lines), removed
-
-
-def _normalize_spaces(line: str) -> str:
-    """Return a line without spaces that Markdown ignores: a single one at its start or end, further ones in it."""
-    text = line.rstrip(" ")
-    if text.startswith(" ") and not text.startswith("  "):
-        text = text[1:]
-    return _SPACES_IN_LINE.sub(" ", text) + ("  " if text and len(line) - len(line.rstrip(" ")) > 1 else "")
 
 
 _MAX_TABLE_HEAD = 1_000

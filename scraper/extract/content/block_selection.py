@@ -25,7 +25,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
     p = units.pool(page, calibrate(page, probabilities, types), units.find_units(page))
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
-    chosen = drop_side_content(page, chosen, p, types)
+    chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads

@@ -39,6 +39,8 @@ _MAX_LISTS = 0.4
 _MAX_FORUM = 0.3
 """Probabilities of page types whose gaps are signatures and other goods."""
 _APART = frozenset({"nav", "aside", "footer", "form", "header", "dialog", "button"})
+_MAX_ADVERTISEMENT = 40
+"""Words. A larger part with such a name is judged by its text."""
 
 
 def find_units(page: PageStatistics) -> list[Unit]:
@@ -72,6 +74,16 @@ def _group_terms(page: PageStatistics, numbers: Iterable[int]) -> Iterator[Unit]
             yield groups[parent]
         groups[parent] = start, end
     yield from groups.values()
+
+
+def find_advertisements(page: PageStatistics) -> BlockMask:
+    """Return the blocks of short parts that are named as advertisements or as links for sharing."""
+    found = np.zeros(page.n, np.bool_)
+    are_parts = page.expand_names([features.named_as & ADVERTISEMENT for features in page.name_features]) > 0
+    are_parts &= page.sum_inside(compute_prefix_sums(page.lengths)) <= _MAX_ADVERTISEMENT
+    for start, end in zip(page.first[are_parts].tolist(), page.last[are_parts].tolist(), strict=True):
+        found[start:end] = True
+    return found
 
 
 def pool(page: PageStatistics, p: FloatArray, units: list[Unit]) -> FloatArray:

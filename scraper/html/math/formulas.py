@@ -150,7 +150,7 @@ def _read_source(element: Element) -> str:
         # If words would be lost, it is not a formula.
         return tex if all(word in tex for piece in formula.itertext() for word in _WORD.findall(str(piece))) else ""
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
-        return _clean_tex(mathml.to_tex(mathml.mathjax_to_mathml(element)))
+        return _clean_tex(mathml.to_tex(mathml.build_mathml("math", element)))
     return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from lxml import etree
@@ -132,11 +132,7 @@ def _row(parts: list[Element], inner: list[str]) -> str:
 def _is_matrix(part: Element) -> bool:
     while _name(part) in ("mrow", "mstyle") and len(part) == 1:
         part = part[0]
-    return _name(part) == "mtable" and not _is_aligned(part)
-
-
-def _is_aligned(table: Element) -> bool:
-    return (table.get("columnalign") or "").startswith(_ALIGNED)
+    return _name(part) == "mtable" and not (part.get("columnalign") or "").startswith(_ALIGNED)
 
 
 def _get(inner: list[str], place: int) -> str:
@@ -203,7 +199,7 @@ def _fenced(element: Element, parts: list[Element], inner: list[str]) -> str:
 def _table(element: Element, parts: list[Element], inner: list[str]) -> str:
     if len(parts) == 1 and _name(parts[0]) == "mlabeledtr":
         return inner[0]
-    kind = "aligned" if _is_aligned(element) else "matrix"
+    kind = "aligned" if (element.get("columnalign") or "").startswith(_ALIGNED) else "matrix"
     rows = " \\\\ ".join(inner)
     return f"\\begin{{{kind}}}{rows}\\end{{{kind}}}"
 
@@ -253,12 +249,8 @@ _IGNORED = frozenset({"mjx-assistive-mml", "mjx-spacer", "mjx-surd", "mjx-speech
 _WRAPPERS = frozenset("mjx-box mjx-row mjx-munder mjx-mover mjx-sqrt mjx-frac mjx-dbox mjx-dtable".split())
 
 
-def mathjax_to_mathml(container: Element) -> Element:
-    """Return the MathML of an `mjx-container`, rendered either with elements or as SVG."""
-    return _build("math", list(container), 0)
-
-
-def _build(name: str, children: list[Element], depth: int) -> Element:
+def build_mathml(name: str, children: Iterable[Element], depth: int = 0) -> Element:
+    """Return a MathML element from the parts of an `mjx-container`, rendered either with elements or as SVG."""
     made = etree.Element(name)
     for child in children:
         made.extend(_convert(child, depth + 1))
@@ -278,10 +270,10 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
         yield token
     elif name in _SCRIPTS or name in _OPERANDS:
         made = etree.Element(name)
-        made.extend([_build("mrow", operand, depth) for operand in _find_operands(name, element)])
+        made.extend([build_mathml("mrow", operand, depth) for operand in _find_operands(name, element)])
         yield made
     elif name in ("mtable", "mtr", "mlabeledtr", "mtd", "mrow", "mspace"):
-        yield _build(name, list(element), depth)
+        yield build_mathml(name, element, depth)
     else:
         for child in element:
             yield from _convert(child, depth + 1)

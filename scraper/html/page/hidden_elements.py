@@ -221,8 +221,7 @@ def _is_in_menu(element: Element) -> bool:
         return True
     if any(around.tag in _SIDE_TAGS or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()):
         return True
-    linked = sum(_count_non_white(link) for link in element.iter("a"))
-    return 2 * linked > _count_non_white(element)
+    return 2 * sum(map(_count_non_white, element.iter("a"))) > _count_non_white(element)
 
 
 def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) -> bool:

@@ -79,7 +79,7 @@ CHTML = """<mjx-container><mjx-math>
 
 
 def test_mathjax_set_with_elements_is_read_by_its_code_points() -> None:
-    found = mathml.to_tex(mathml.mathjax_to_mathml(etree.fromstring(CHTML)))
+    found = mathml.to_tex(mathml.build_mathml("math", etree.fromstring(CHTML)))
     assert found == r"\frac{1}{n}{\sum}_{i}^{n}x_{i}^{2}\sqrt{y}"
 
 
@@ -91,4 +91,4 @@ SVG = """<mjx-container jax="SVG"><svg><g><g data-mml-node="math"><g data-mml-no
 
 
 def test_mathjax_drawn_as_svg_is_read_by_its_nodes() -> None:
-    assert mathml.to_tex(mathml.mathjax_to_mathml(etree.fromstring(SVG))) == r"x^{2}+\frac{1}{y}"
+    assert mathml.to_tex(mathml.build_mathml("math", etree.fromstring(SVG))) == r"x^{2}+\frac{1}{y}"
