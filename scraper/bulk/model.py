@@ -33,13 +33,7 @@ class MissingExtraError(BulkError):
     """A required library is not installed."""
 
     def __init__(self, purpose: str, library: str, alternative: str = "") -> None:
-        """Create the message.
-
-        Args:
-            purpose: Option or input that needs the library.
-            library: Name of the library.
-            alternative: Option that works without it.
-        """
+        """Create the message for an option or input; `alternative` is an option that works without the library."""
         other = f", or use {alternative}" if alternative else ""
         super().__init__(f"{purpose} needs {library}: {install_command('bulk')}{other}")
 
@@ -47,9 +41,9 @@ class MissingExtraError(BulkError):
 class ClusterUnavailableError(BulkError):
     """No cluster answers at an address, or Ray cannot start on this machine."""
 
-    def __init__(self, address: str, reason: str, *, is_new: bool) -> None:
-        """Create the message; `is_new` is True if a new cluster was to be started on this machine."""
-        if is_new:
+    def __init__(self, address: str, reason: str) -> None:
+        """Create the message; the address `local` is that of a new cluster on this machine."""
+        if address == "local":
             problem = f"Ray cannot start a cluster on this machine: {reason}. End other programs to free memory"
         else:
             problem = f"The cluster at {address} cannot be reached: {reason}. Check it with `ray status`"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from dataclasses import dataclass
 
 from cachetools import TTLCache
 
@@ -28,12 +27,6 @@ NO_IMAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredFile:
-    principal: str
-    picture: Screenshot
-
-
 class ScreenshotReader:
     """Take pictures of pages; warn if only the headless shell is installed, which does not load images."""
 
@@ -43,9 +36,10 @@ class ScreenshotReader:
         self._service: ReadThrough[PageScreenshots] = ReadThrough(
             lambda found: found, memory=MemoryCache(lambda found: sum(len(one.data) for one in found.pictures))
         )
-        self._files: TTLCache[str, _StoredFile] = TTLCache(
-            MAX_FILES_BYTES, _FILES_S, getsizeof=lambda file: len(file.picture.data)
+        self._files: TTLCache[str, tuple[str, Screenshot]] = TTLCache(
+            MAX_FILES_BYTES, _FILES_S, getsizeof=lambda file: len(file[1].data)
         )
+        """Principal and file by id."""
 
     async def close(self) -> None:
         """Cancel the visits in progress."""
@@ -96,22 +90,22 @@ class ScreenshotReader:
         while self._files.currsize + size > MAX_FILES_BYTES:
             self._delete_largest(principal, size)
         identifier = secrets.token_hex(16)
-        self._files[identifier] = _StoredFile(principal, picture)
+        self._files[identifier] = principal, picture
         return identifier
 
     def _delete_largest(self, principal: str, size: int) -> None:
         """Delete the oldest file of the caller with most bytes, counting a new file of `principal`."""
         files = list(self._files.items())
         sizes = Counter({principal: size})
-        for _, file in files:
-            sizes[file.principal] += len(file.picture.data)
-        owner = max({file.principal for _, file in files}, key=sizes.__getitem__)
-        del self._files[next(identifier for identifier, file in files if file.principal == owner)]
+        for _, (owner, picture) in files:
+            sizes[owner] += len(picture.data)
+        largest = max({owner for _, (owner, _) in files}, key=sizes.__getitem__)
+        del self._files[next(identifier for identifier, (owner, _) in files if owner == largest)]
 
     def get_file(self, identifier: str, principal: str) -> Screenshot | None:
         """Return a file that was stored for this caller, or None."""
-        stored = self._files.get(identifier)
-        return stored.picture if stored is not None and stored.principal == principal else None
+        owner, picture = self._files.get(identifier, ("", None))
+        return picture if owner == principal else None
 
     async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> PageScreenshots:
         result = await self._visitor.visit(job, deadline, progress)

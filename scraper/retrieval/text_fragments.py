@@ -32,6 +32,7 @@ _RUN_END = re.compile(r"[|<>$\\{}^\u2028]|\s{2,}|!\[")
 _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!?。！？।؟]*)*")
 _CLAUSE = re.compile(r"[^\s、，。；：！？「」『』（）《》〈〉【】,;:!?()]+")
 _EDGES = re.compile(r"^[^\w]+|[^\w\u0300-\u036f\u0900-\u0fff]+$")
+"""Punctuation at both ends: a quotation must end at a word boundary."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _TO_ENCODE = re.compile(r"[^\w~.\u0300-\u036f\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]")
 
@@ -112,7 +113,7 @@ def _find_beginnings(words: str) -> Iterator[str]:
     split_words = words.split()
     for count in _FIRST_WORD_COUNTS:
         if len(words) > _SHORT_CHARACTERS and len(split_words) > count:
-            yield _strip_punctuation(" ".join(split_words[:count]))
+            yield _EDGES.sub("", " ".join(split_words[:count]))
     yield words
 
 
@@ -123,7 +124,7 @@ def _find_quotes(markdown: str) -> Iterator[_Quote]:
         pattern = _CLAUSE if _UNSPACED.search(plain) else _SENTENCE
         for run in _RUN_END.split(plain):
             for match in pattern.finditer(run):
-                words = _strip_punctuation(match.group())
+                words = _EDGES.sub("", match.group())
                 if sum(map(str.isalnum, words)) >= _MIN_LETTERS:
                     at = run.index(words, match.start())
                     yield _Quote(words, run[:at], run[at + len(words) :])
@@ -133,11 +134,6 @@ def _rank_quote(quote: _Quote, term_weights: Mapping[str, float]) -> tuple[float
     """Return a sort key: term weight first, then sufficient length, then brevity."""
     weight = sum(term_weights.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
     return weight, len(quote.words) >= _SHORT_CHARACTERS, -len(quote.words)
-
-
-def _strip_punctuation(words: str) -> str:
-    """Remove punctuation at both ends, since a quotation must end at a word boundary."""
-    return _EDGES.sub("", words)
 
 
 def visible_line(line: str) -> str:

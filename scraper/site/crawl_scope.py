@@ -248,11 +248,7 @@ class MazeDetector:
     def learn(self, key: str, title: str, texts: Iterable[str], links: Iterable[tuple[str, bool]]) -> None:
         """Learn from a visited page.
 
-        Args:
-            key: Key of its URL.
-            title: Its title.
-            texts: Texts of links to it that are used for few pages.
-            links: Keys of its links; True for URLs that were not known before.
+        `texts` are of links to it, and used for few pages. `links` has the keys of its links, and True for new URLs.
         """
         name = find_section(key)
         section = self._sections[name]

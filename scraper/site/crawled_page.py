@@ -172,15 +172,9 @@ def describe_page(
     question: Sequence[str] = (),
     missing_page: Soft404Page | None = None,
 ) -> CrawledPage:
-    """Return the summary of a page that was read.
+    """Return the summary of a page that was read, with its match with the stems of a question.
 
-    Args:
-        url: Requested URL.
-        final_url: URL after redirects.
-        document: Page as returned by the reader.
-        outlinks: All links of the page.
-        question: Stems of the question.
-        missing_page: Page of the site for missing URLs; None if it has no such page with status 200.
+    `missing_page` is the page of the site for missing URLs; None if it has no such page with status 200.
     """
     links = tuple(link for link in outlinks.links[:MAX_LINKS] if len(link.url) <= _MAX_URL)
     cut = replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])

@@ -251,13 +251,9 @@ class PageComparison:
 
 
 def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: float = 0.0) -> PageComparison:
-    """Return the changes from one Markdown text to another.
+    """Return the changes from one Markdown text to another, `elapsed_s` seconds later.
 
-    Args:
-        old: Earlier version.
-        new: Later version.
-        again: Further readings of the later version; differences between the readings are noise.
-        elapsed_s: Seconds between the versions, by which a clock on the page went on.
+    `again` has further readings of the later version; differences between the readings are noise.
     """
     keys: dict[str, str] = {}
     before, after = split_blocks(old, keys), split_blocks(new, keys)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_patterns import NUMBER, PathWords, is_number, path_shape
+from scraper.site.url_patterns import NUMBER, PathWords, is_number, url_shape
 from scraper.text.likeness import SketchIndex
 from scraper.urls import page_key
 
@@ -199,7 +199,7 @@ class UrlEquivalenceRules:
 
     def _name(self, rule: str, key: str) -> tuple[str, str]:
         """Return the rule with the pattern for which it holds; the case is a habit of the whole server."""
-        return rule, "" if rule == _CASE else self._words.generalize(path_shape(key))
+        return rule, "" if rule == _CASE else self._words.generalize(url_shape(key.partition("?")[0]))
 
     def _merge(self) -> None:
         """Add up the counts of patterns that have become equal."""

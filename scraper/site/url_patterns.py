@@ -55,11 +55,6 @@ def url_shape(key: str) -> str:
     return f"/{path}" + (f"?{'&'.join(names)}" if names else "")
 
 
-def path_shape(key: str) -> str:
-    """Return the pattern of the path of a page key."""
-    return url_shape(key.partition("?")[0])
-
-
 def is_looping(key: str) -> bool:
     """Return True if the path repeats itself, as after relative links without first slash, or has over 14 segments."""
     segments = [segment for segment in key.partition("?")[0].split("/")[1:] if segment]
@@ -134,10 +129,6 @@ def rank_pages(pages: Sequence[SitePage], question: str | None) -> list[tuple[Si
     Without a question, linked pages come before those of sitemaps, in the order of the site. All scores are then 0.
     With a question, a page scores by the question's words in its URL and title or link text. Rare words count more, by
     BM25's inverse document frequency.
-
-    Args:
-        pages: Pages in the order in which they were found.
-        question: Words to look for; None for the order of the site.
     """
     if not question:
         order = sorted(range(len(pages)), key=lambda at: _rank_source(pages[at]))

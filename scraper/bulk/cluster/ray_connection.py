@@ -47,11 +47,11 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
             await _probe(address)
             await thread.run(lambda: _connect(address), CONNECT_LIMIT_S)
         except TimeoutError:
-            raise ClusterUnavailableError(address, "it does not answer", is_new=address == _LOCAL) from None
+            raise ClusterUnavailableError(address, "it does not answer") from None
         except Exception as error:
             # Ray raises a plain Exception if its processes do not start in time.
             log.debug("Ray did not start", exc_info=True)
-            raise ClusterUnavailableError(address, _describe(error), is_new=address == _LOCAL) from None
+            raise ClusterUnavailableError(address, _describe(error)) from None
         _restore_sigterm()
         limit_s = _DISCONNECT_LIMIT_S
         try:
