@@ -147,7 +147,6 @@ def _fingerprint(spec: JobSpec) -> str:
 
 @contextlib.contextmanager
 def _lock_folder(spec: JobSpec) -> Iterator[None]:
-    """Lock the folder for the block, so that only one process uses it."""
     lock = os.open(spec.folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:

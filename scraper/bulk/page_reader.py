@@ -173,7 +173,6 @@ class JobPageReader:
         return check_fields(url, found)
 
     async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
-        """Return the JSON-LD of a page, or None if it could not be extracted."""
         if snapshot is None:
             return None
         part = extract_json_ld_part(snapshot.html) if snapshot.is_html else ""
@@ -216,7 +215,6 @@ def _make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRo
 
 
 def _make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
-    """Return the row of a page that could not be read."""
     return OutputRow(
         url=url,
         final_url=snapshot.url if snapshot is not None else None,

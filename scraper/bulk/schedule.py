@@ -26,8 +26,6 @@ _RECHECK_AFTER = 32
 
 @dataclass(slots=True)
 class _Host:
-    """A host in the schedule."""
-
     name: str
     unread: int
     """Pages that were not started, including those that are not in the schedule."""

@@ -195,7 +195,6 @@ async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
 def _task_outcome(
     task: asyncio.Task[T] | asyncio.Task[T | errors.ScraperError], target: str
 ) -> T | errors.ScraperError:
-    """Return the result or the error of a finished task; log unexpected exceptions."""
     error = task.exception()
     if error is None:
         return task.result()

@@ -205,7 +205,6 @@ class DocumentReader:
         return replace(reading, warnings=(*reading.warnings, warning))
 
     async def _fetch_page(self, request: DocumentRequest, deadline: Deadline) -> Reading:
-        """Return a web page as read by `fetch`, with a warning."""
         reading = await self._fetcher.fetch(
             ReadRequest(request.source, principal=request.principal, deadline_s=deadline.left_s())
         )

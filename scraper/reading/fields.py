@@ -146,7 +146,6 @@ class FieldReader:
     async def _visit(
         self, url: str, *, principal: str, deadline: Deadline, progress: ProgressCallback
     ) -> tuple[Snapshot, tuple[str, ...]] | errors.ScraperError:
-        """Return the rendered page with warnings, or an error."""
         try:
             job = VisitJob(request_key(parse_target(url)), "browser", principal)
             try:

@@ -49,8 +49,6 @@ _RETRY_STATUSES = frozenset({429, 503})
 
 @dataclass(slots=True)
 class _HostQueue:
-    """Visits waiting for one host."""
-
     queue: FairQueue = field(default_factory=FairQueue)
     lease_returned: asyncio.Event = field(default_factory=asyncio.Event)
     opens_at: float = 0.0

@@ -101,8 +101,6 @@ def select_passages(
 
 
 class _Page:
-    """One text, its sentences and the selected ones."""
-
     def __init__(self, markdown: str, link_tokens: int) -> None:
         self.markdown = markdown
         self.link_tokens = link_tokens

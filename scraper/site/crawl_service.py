@@ -49,8 +49,6 @@ _MAX_NAME = 64
 
 @dataclass(slots=True)
 class _Crawl:
-    """A crawl that is running in this process."""
-
     id: str
     scope: CrawlScope
     question: str | None
@@ -313,7 +311,6 @@ def log_of_crawl(crawl_id: str) -> str:
 
 
 def _document_id(page: CrawledPage) -> str:
-    """Return the id of the document of a page in the index of its site."""
     return (page.indexed_as or page.final_url)[:ID_CHARS]
 
 

@@ -151,14 +151,12 @@ def link_texts(document: Document) -> tuple[str, ...]:
 
 
 def _remove_lines(text: str, links: Iterable[str]) -> str:
-    """Return a text without the lines that are only a link."""
     texts = set(links)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(line for line in lines if _MARKER.sub("", line) not in texts)
 
 
 def _word_pairs(text: str, echo: str) -> set[tuple[str, str]]:
-    """Return the pairs of adjacent words of a text, ignoring words in `echo`."""
     words = [word for word in split_words(text, ignore_numbers=True) if word not in echo]
     return set(pairwise(words))
 

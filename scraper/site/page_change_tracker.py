@@ -75,16 +75,8 @@ class PageChangeTracker:
     ) -> list[PageChange | errors.ScraperError]:
         """Read pages, compare each with an earlier version, and store the new versions.
 
-        Args:
-            urls: URLs of the pages.
-            since: Compare with the newest version up to this time; None for the latest version. If all versions are
-                later, the oldest is used.
-            principal: Owner of the versions.
-            deadline_s: Seconds for all pages.
-            progress: Called with the number of finished pages.
-
-        Returns:
-            A change or an error for each URL, in their order.
+        The earlier version is the newest one up to `since`, or the oldest if all are later; the latest if it is None.
+        Return a change or an error for each URL, in their order.
         """
 
         async def compare_one(url: str, left_s: float) -> PageChange:

@@ -129,7 +129,6 @@ def shares_blocks(old: str, new: str) -> bool:
 
 
 def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
-    """Yield the text and the kind of each block."""
     lines: list[str] = []
     fence = ""
     for line in markdown.split("\n"):
@@ -294,7 +293,6 @@ def _edit(old: Block | None, new: Block, instability: _Instability | None, elaps
 
 
 def _form(block: Block) -> str:
-    """Return the text of a block with all numbers replaced by one."""
     return _NUMBERS.sub("0", block.key)
 
 
@@ -422,7 +420,6 @@ def _count_words(block: Block) -> Counter[str]:
 
 
 def _similarity(words: Counter[str], block: Block) -> float:
-    """Return the share of common words of a text and a block, from 0 to 1."""
     own = _count_words(block)
     total = words.total() + own.total()
     return 2 * (words & own).total() / total if total else 1.0

@@ -147,7 +147,6 @@ class ClusterRun:
                 is_restarted = True
 
     async def _choose_pages(self, place: int, reading: Iterable[JobPage]) -> list[JobPage]:
-        """Return the next pages for a process that is reading others."""
         pages: list[JobPage] = []
         async with self._choosing:
             if self._planner is not None:
@@ -171,7 +170,6 @@ class ClusterRun:
         return remote.remote(self._job.spec, self._settings, keep_snapshots=self._job.needs_snapshots)
 
     async def _close(self) -> None:
-        """Close the browsers of all processes, then end the processes."""
         processes = self._processes.values()
         with contextlib.suppress(RayActorError, TimeoutError):
             async with asyncio.timeout(_CLOSE_LIMIT_S):

@@ -113,13 +113,11 @@ class ParquetOutput(RowOutput):
 
 
 def _read_schema(path: Path) -> pa.Schema:
-    """Return the columns of the collected rows."""
     with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
         return stream.schema
 
 
 def _read_groups(path: Path) -> Iterator[pa.Table]:
-    """Yield the collected rows as tables of the size of a row group."""
     batches: list[pa.RecordBatch] = []
     size = 0
     with pa.memory_map(str(path)) as source, ipc.open_stream(source) as stream:
