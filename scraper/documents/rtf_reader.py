@@ -137,12 +137,10 @@ class _BlockWriter:
                 self._done.append((paragraph.heading, paragraph.text))
 
     def add_code(self, line: str) -> None:
-        """Add a line of code."""
         self._end(keep="" if self._rows else "code")
         self._code.append(line.rstrip())
 
     def end_cell(self) -> None:
-        """End a cell: it contains the blocks since the last cell."""
         self._row.append("".join(self._cell))
         self._cell = []
 
@@ -158,7 +156,6 @@ class _BlockWriter:
         self._row = []
 
     def html(self) -> str:
-        """Return all blocks as HTML."""
         if self._cell:
             self.end_cell()
         self.end_row(())
@@ -296,11 +293,9 @@ class _Reader:
         self._column = ""
 
     def property(self, name: str) -> str | None:
-        """Return a document property, such as the title."""
         return "".join(self._collected.get(name, ())).strip() or None
 
     def html(self) -> str:
-        """Return the whole text with its notes."""
         self._flush()
         del self._texts[1:]
         self._end_paragraph()

@@ -22,7 +22,7 @@ _ACCENTS = {
 _BRACKETS = {**SYMBOLS, "‖": r"\|", "〈": r"\langle", "〉": r"\rangle", "": "."}
 _TEMPLATES = {
     "sSup": "%base^{%sup}", "sSub": "%base_{%sub}", "sSubSup": "%base_{%sub}^{%sup}", "sPre": "{}_{%sub}^{%sup}%e",
-    "limLow": "%e_{%lim}", "limUpp": "%e^{%lim}",
+    "limLow": "%e_{%lim}", "limUpp": "%e^{%lim}", "rad": "\\sqrt[%deg]{%e}",
 }  # fmt: skip
 """LaTeX of elements; `%` precedes the names of their parts. `%base` is `%e`, grouped if it is a fraction."""
 
@@ -41,7 +41,8 @@ def _convert_children(element: Element | None, depth: int) -> str:
 def _convert(element: Element, depth: int) -> str:
     name = element.tag.rpartition("}")[2] if element.tag.startswith(M) else ""
     if name in _TEMPLATES:
-        return re.sub(r"%([a-z]+)", lambda match: _convert_part(element, match[1], depth), _TEMPLATES[name])
+        text = re.sub(r"%([a-z]+)", lambda match: _convert_part(element, match[1], depth), _TEMPLATES[name])
+        return text.replace("\\sqrt[]", "\\sqrt")
     if name in _RULES:
         return _RULES[name](element, depth)
     return "" if name.endswith("Pr") or element.tag == W + "rPr" else _convert_children(element, depth)
@@ -79,11 +80,6 @@ def _fraction(element: Element, depth: int) -> str:
     if kind == "noBar":
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{numerator}}}{{{denominator}}}"
     return f"{numerator}/{denominator}" if kind == "lin" else f"\\frac{{{numerator}}}{{{denominator}}}"
-
-
-def _root(element: Element, depth: int) -> str:
-    degree = _convert_part(element, "deg", depth)
-    return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_convert_part(element, 'e', depth)}}}"
 
 
 def _nary(element: Element, depth: int) -> str:
@@ -127,6 +123,6 @@ def _bar_or_brace(element: Element, depth: int) -> str:
 
 
 _RULES: Mapping[str, Callable[[Element, int], str]] = {
-    "r": _run, "f": _fraction, "rad": _root, "nary": _nary, "d": _delimiters, "func": _function, "m": _matrix,
+    "r": _run, "f": _fraction, "nary": _nary, "d": _delimiters, "func": _function, "m": _matrix,
     "eqArr": _array, "acc": _accent, "bar": _bar_or_brace, "groupChr": _bar_or_brace,
 }  # fmt: skip

@@ -47,12 +47,10 @@ class _Part:
         return bool(self.over or self.under) or len(self.runs) > 1
 
     def written(self) -> str:
-        """Return the LaTeX with index and power."""
         under, over = _join(self.under), _join(self.over)
         return self.tex + (f"_{{{under}}}" if under else "") + (f"^{{{over}}}" if over else "")
 
     def all_runs(self) -> Iterator[TextRun]:
-        """Yield its runs and those of its powers and indexes."""
         yield from self.runs
         for part in (*self.over, *self.under):
             yield from part.all_runs()

@@ -48,16 +48,13 @@ class _Lattice:
     down: tuple[RulingLine, ...]
 
     def contains(self, run: TextRun) -> bool:
-        """Return True if the center of a run is inside."""
         is_between = self.xs[0] - _EDGE < (run.x0 + run.x1) / 2 < self.xs[-1] + _EDGE
         return is_between and self.ys[0] - _EDGE < run.middle < self.ys[-1] + _EDGE
 
     def has_line_below(self, row: int, column: int) -> bool:
-        """Return True if a line separates a cell from the one below."""
         return _is_drawn(self.across, self.ys[row + 1], self.xs[column], self.xs[column + 1])
 
     def has_line_right(self, row: int, column: int) -> bool:
-        """Return True if a line separates a cell from the one to its right."""
         return _is_drawn(self.down, self.xs[column + 1], self.ys[row], self.ys[row + 1])
 
 

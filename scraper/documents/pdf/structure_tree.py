@@ -61,7 +61,6 @@ class _TagReader:
         self._owners = owners
 
     def blocks(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
-        """Yield the blocks of an element."""
         if node.kind in _HEADINGS:
             rows = _rows(self._runs(node))
             if any(lines := tuple(map(text_of_row, rows))):
