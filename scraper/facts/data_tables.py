@@ -93,7 +93,6 @@ def _read_grid(table: Element) -> Iterator[tuple[Element, list[Element]]]:
 
 
 def _add_spanned(cells: list[Element], below: dict[int, tuple[int, Element]]) -> None:
-    """Add the cells of earlier rows that reach into a row at its next columns."""
     while (rows := below.get(len(cells), (0, None))[0]) > 0:
         cell = below[len(cells)][1]
         below[len(cells)] = rows - 1, cell

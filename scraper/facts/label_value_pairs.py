@@ -172,7 +172,7 @@ def _has_value_inside(before: _Line, owner: Element) -> bool:
     if before.owner.getparent() is not owner.getparent() or not _is_alike(before.owner, owner):
         return False
     groups = _split_line(before)
-    return bool(groups) and groups[0][0].is_marked and bool(groups[0][1])
+    return any(label.is_marked and parts for label, parts in groups[:1])
 
 
 def _begins_record(label: _Label, around: Sequence[Element], line: _Line, path: Sequence[Element]) -> bool:
@@ -185,8 +185,7 @@ def _begins_record(label: _Label, around: Sequence[Element], line: _Line, path: 
     if not _is_alike(line.owner, owner):
         return False
     if label.is_marked:
-        following = _split_line(line)
-        return bool(following) and following[0][0].is_marked
+        return any(following.is_marked for following, _ in _split_line(line)[:1])
     if len(around) == len(path) == 1:
         return bool(owner.get("class")) and any(not _is_alike(one, owner) for one in owner.itersiblings())
     return _is_alike(around[-1], path[-1]) and len(path[-1]) > 1

@@ -112,8 +112,6 @@ class Amount:
 
 
 class _Signs(NamedTuple):
-    """The currencies of signs without a final dot."""
-
     codes: Mapping[str, str]
     """Code by sign in lower case, for signs of exactly one currency. `$`, `kr`, `¥` and `Rs` are ambiguous."""
     shared: Mapping[str, Mapping[str, str]]

@@ -57,8 +57,7 @@ def _is_other_price_name(names: str) -> bool:
 
 def is_named_price(element: Element) -> bool:
     """Return True if a class or another name of an element has a word for price."""
-    names = _element_names(element)
-    return bool(names) and _is_price_name(names)
+    return _is_price_name(_element_names(element))
 
 
 def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
@@ -220,7 +219,7 @@ def _read_candidates(element: Element, text: str, distance: int) -> Iterator[_Ca
     if element.tag in _SKIPPED_TAGS:
         return
     names = _element_names(element)
-    named = bool(names) and _is_price_name(names)
+    named = _is_price_name(names)
     whole = text_of(element) if named else text
     if not _has_digit(whole):
         return

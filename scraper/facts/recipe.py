@@ -408,7 +408,6 @@ def parse_minutes(text: str | None) -> int | None:
 
 
 def _parse_units(text: str) -> float | None:
-    """Parse the first sequence of numbers with units, such as `1 hr 20 min`."""
     clock = _CLOCK.fullmatch(text)
     if clock:
         return int(clock.group(1)) * 60.0 + int(clock.group(2))

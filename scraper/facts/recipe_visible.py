@@ -153,7 +153,6 @@ def find_yields(body: Element) -> str | None:
 
 
 def _keep_short(lines: list[str]) -> list[str]:
-    """Return the short lines, or nothing if half of the lines are too long for ingredients."""
     short = [line for line in lines if len(line) <= _MAX_ROW]
     return short if len(short) > len(lines) // 2 else []
 

@@ -308,7 +308,6 @@ class _PageLists:
 
 
 def _make_answer(page: _Page, rows: Sequence[Mapping[str, str | None]], *warnings: str) -> PageFields:
-    """Return the rows without invisible characters, with the URL of the next part."""
     clean = tuple({name: value and sanitize.clean(value)[0] for name, value in row.items()} for row in rows)
     if len(rows) == MAX_RECORDS:
         warnings += (f"The list may be longer: {MAX_RECORDS:,} records were read.",)

@@ -335,7 +335,6 @@ class _PageFeatures:
         return score
 
     def _count_context(self, words: frozenset[str]) -> _Floats:
-        """Return the number of these words in the near leaves of each leaf."""
         count = len(self.words)
         places = [self._leaves_with[word] for word in words if word in self._leaves_with]
         has_word = np.zeros((len(places), count + 1), dtype=np.intp)

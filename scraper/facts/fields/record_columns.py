@@ -62,7 +62,6 @@ def read_table_columns(page: ElementTexts, table: DataTable, rows: Sequence[dict
 
 
 def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
-    """Return the title of each record, preferring the place where most records have a good title."""
     options: list[list[_Title]] = []
     for record in records:
         parts = [part for element in record for part in page.descendants(element)]
@@ -142,13 +141,11 @@ def _read_row(page: ElementTexts, record: RecordElements, title: _Title | None) 
 
 def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
     if title is not None:
-        inner = [one for one in page.descendants(title.element) if one.tag == "a" and one.get("href")]
-        around = [one for one in title.element.iterancestors("a") if one.get("href")]
-        for part in (*inner, *around):
-            first = part.get("href") or ""
+        inner = [one.get("href") or "" for one in page.descendants(title.element) if one.tag == "a"]
+        around = (one.get("href") or "" for one in title.element.iterancestors("a"))
+        if first := next(filter(None, (*inner, *around)), ""):
             # Of links to a person and to a thing of this person, the second one is that of the record.
-            longer = (one.get("href") or "" for one in inner)
-            return next((link for link in longer if link.startswith(f"{first}/")), first)
+            return next((link for link in inner if link.startswith(f"{first}/")), first)
     links = [part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")]
     return next((link for link in links if not link.startswith(("#", "javascript:"))), "")
 

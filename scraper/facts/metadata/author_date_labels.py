@@ -191,7 +191,6 @@ def _leads_to_user(url: str) -> bool:
 
 
 def _is_in_declared_post(author: Element) -> bool:
-    """Return True if markup declares the author of a post that opens a discussion."""
     typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), 6))
     kind = next(filter(None, typed), "") if author.get("itemprop") in _AUTHOR_ROLES else ""
     return kind.rpartition("/")[2] in _OPENING_TYPES
@@ -225,7 +224,6 @@ def _is_declared(element: Element) -> bool:
 
 
 def _read_author(element: Element, kind: str) -> AuthorDateLabel | None:
-    """Return the name that an element of a kind displays or states, or None."""
     if kind == "+":
         for attribute, rank in _AUTHOR_ATTRIBUTES.items():
             if name := clean_user(element.get(attribute) or ""):
@@ -371,7 +369,6 @@ def _is_avatar(element: Element) -> bool:
 
 
 def _shows_avatar(element: Element) -> bool:
-    """Return True for a link with a picture or initial in place of the name."""
     parts = element.iter("span", "div", "i", "a")
     return len(text_of(element).strip()) < 24 and any(_is_avatar(part) for part in parts)
 

@@ -97,7 +97,6 @@ def read(page: PageTree) -> Metadata:
 
 
 def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Join the authors of a paper, each of whom has a meta element, with given names first."""
     found: dict[str, list[str]] = {}
     for name, content in metas:
         if name in _SCHOLARLY_METAS:

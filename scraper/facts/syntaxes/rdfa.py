@@ -100,7 +100,6 @@ def _canonical_text(value: Any) -> str:
 
 
 def _rename_blank_nodes(value: Any, numbers: dict[str, str]) -> Any:
-    """Return a copy with consecutive numbers as the ids of blank nodes."""
     if isinstance(value, list):
         return [_rename_blank_nodes(part, numbers) for part in value]
     if not isinstance(value, dict):
