@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scraper.engines.model import SearchAnswer, SearchResult
-from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind
+from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind, Wish
 from scraper.store.protocols import CacheScope, PageEntry
 
 log = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ _DOCUMENT: Mapping[str, _Codec] = {
         lambda data: tuple(_load(Post, one, _POST) for one in data),
     ),
     "ocr_pages": _TUPLE,
+    "wishes": _row_codec(Wish),
     "facts": _FACTS,
 }
 

@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-_DEFAULT_PORT = 5_432
-
 
 class PostgresUnavailableError(Exception):
     """The database is unavailable for this operation; the log says why."""
@@ -53,7 +51,7 @@ class DatabaseAddress:
         """Return the parts of a URL that may be shown."""
         parts = urlsplit(url)
         host = parts.hostname or "localhost"
-        port = parts.port or _DEFAULT_PORT
+        port = parts.port or 5_432
         user = unquote(parts.username or "")
         return cls(f"{host}:{port}", unquote(parts.path.strip("/")) or user, user)
 

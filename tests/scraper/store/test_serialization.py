@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind
+from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind, Wish
 from scraper.store.serialization import load, serialize_result
 
 FULL_DOCUMENT = Document(
@@ -37,6 +37,7 @@ FULL_DOCUMENT = Document(
     ocr_pages=(2, 3),
     encrypted=True,
     facts=(("price", 12.5), ("currency", "EUR")),
+    wishes=(Wish("train", "disallowed", "robots.txt Content-Signal"),),
 )
 FULL_READING = Reading(
     document=FULL_DOCUMENT,
