@@ -12,7 +12,8 @@ from browsers import Browsers, system_diagnostics
 from browsers.errors import FilterListError
 from browsers.model import Tier
 from scraper.caching import PageCache
-from scraper.coordination.state import SharedState, open_shared_state
+from scraper.coordination import open_shared_state
+from scraper.coordination.state import SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.store.factory import Store, open_store
 from scraper.workers import WorkerPool

@@ -21,7 +21,7 @@ from importlib import metadata
 from browsers import system_diagnostics
 from browsers.settings import BrowserSettings
 from scraper.cli import client_config
-from scraper.coordination.state import open_shared_state
+from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.model import ReadRequest
 from scraper.reading.documents.local_files import LocalFiles

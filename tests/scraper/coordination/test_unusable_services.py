@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.coordination.state import open_shared_state
+from scraper.coordination import open_shared_state
 from scraper.settings import Settings, SettingsError
 from tests.scraper.coordination.members import SECRET, answering, does_everything, member, said_of
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
