@@ -65,8 +65,19 @@ def from_robots(text: str, url: str) -> list[Wish]:
 
     The rule with the longest matching path counts, and all of equal length.
     """
+    licenses, groups = _parse_robots(text)
+    for agents in ({USER_AGENT_NAME}, {"*"}, set[str]()):
+        rules = [rule for names, rules in groups if names & agents or names == agents for rule in rules]
+        if rules or any(names & agents for names, _ in groups):
+            path = urlsplit(url).path or "/"
+            return licenses + [wish for name in _STATEMENTS for wish in _select_rules(name, rules, path)]
+    return licenses
+
+
+def _parse_robots(text: str) -> tuple[list[Wish], list[tuple[set[str], list[tuple[str, str]]]]]:
+    """Return the licenses in a robots.txt, and its groups: the agents, and name and value of each statement."""
     groups: list[tuple[set[str], list[tuple[str, str]]]] = [(set(), [])]
-    wishes, is_naming = [], False
+    licenses, is_naming = [], False
     for line in text.removeprefix("\ufeff").splitlines()[:_MAX_LINES]:
         name, _, value = (part.strip() for part in line.partition("#")[0].partition(":"))
         name = name.lower()
@@ -77,15 +88,9 @@ def from_robots(text: str, url: str) -> list[Wish]:
         elif name in _STATEMENTS:
             groups[-1][1].append((name, value))
         elif name == "license" and value:
-            wishes.append(Wish("license", value[:_MAX_VALUE], "robots.txt License"))
+            licenses.append(Wish("license", value[:_MAX_VALUE], "robots.txt License"))
         is_naming = name == "user-agent" or (is_naming and not name)
-    for agents in ({USER_AGENT_NAME}, {"*"}, set[str]()):
-        rules = [rule for names, rules in groups if names & agents or names == agents for rule in rules]
-        if rules or any(names & agents for names, _ in groups):
-            return wishes + [
-                wish for name in _STATEMENTS for wish in _select_rules(name, rules, urlsplit(url).path or "/")
-            ]
-    return wishes
+    return licenses, groups
 
 
 def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Iterator[Wish]:

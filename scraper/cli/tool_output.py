@@ -345,23 +345,24 @@ def run_and_print(
         raise click.UsageError(str(error)) from None
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
-    is_error = answer.is_error or bool(fault)
-    if is_error and (fault or not as_json or answer.structured is None):
-        text = _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
-    elif writes_rows and output is not None and not is_error:
-        text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
-    elif as_json:
-        text = _json_text(answer, is_marked=is_marked)
-    else:
-        text = _text(answer, plain, is_marked=is_marked)
-    if is_error:
-        click.echo(text, err=True)
+    if answer.is_error or fault:
+        click.echo(_error_text(answer, fault, as_json=as_json, is_marked=is_marked), err=True)
         return code_of_answer(answer)
+    if writes_rows and output is not None:
+        text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
+    else:
+        text = _json_text(answer, is_marked=is_marked) if as_json else _text(answer, plain, is_marked=is_marked)
     if not is_quiet:
         _warn(answer, has_rows=writes_rows, has_text=not as_json)
     name, max_tokens = " ".join(map(str, (tool, *arguments.values()))), flags.get("max_tokens")
     print_text(text, output, max_tokens=max_tokens, name=name, is_json=as_json and not writes_rows)
     return code_of_answer(answer)
+
+
+def _error_text(answer: ToolAnswer, fault: object, *, as_json: bool, is_marked: bool) -> str:
+    if as_json and not fault and answer.structured is not None:
+        return _json_text(answer, is_marked=is_marked)
+    return _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
 
 
 def run_and_print_pages(

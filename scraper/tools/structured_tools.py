@@ -95,28 +95,36 @@ def _check(arguments: Any) -> None:
         )
     if arguments["fields"] is not None:
         _read_fields(arguments["fields"])
-    if (example := arguments["example"]) is not None and not 1 <= len(example) <= MAX_FIELDS:
+    if arguments["example"] is not None:
+        _check_example(arguments["example"])
+    if arguments["recipe"] is not None:
+        _check_recipe(json.dumps(arguments["recipe"], ensure_ascii=False))
+
+
+def _check_example(example: Mapping[str, Any]) -> None:
+    if not 1 <= len(example) <= MAX_FIELDS:
         raise InvalidArgumentError(f"example must have 1 to {MAX_FIELDS} fields, not {len(example)}.", target="example")
-    for name, value in (example or {}).items():
+    for name, value in example.items():
         text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
         if not 0 < len(text.strip()) <= _MAX_VALUE:
             raise InvalidArgumentError(
                 f"example: {name[:40]} must be one text of 1 to {_MAX_VALUE:,} characters, as the page shows it.",
                 target="example",
             )
-    if arguments["recipe"] is not None:
-        # Imported late: the list of tools is built before anything heavy is loaded.
-        from scraper.facts.fields import extraction_recipes
-        from scraper.reading.fields import id_of
 
-        recipe = json.dumps(arguments["recipe"], ensure_ascii=False)
-        try:
-            if not id_of(recipe):
-                extraction_recipes.from_text(recipe)
-        except ValueError as error:
-            raise InvalidArgumentError(
-                f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"
-            ) from None
+
+def _check_recipe(recipe: str) -> None:
+    # Imported late: the list of tools is built before anything heavy is loaded.
+    from scraper.facts.fields import extraction_recipes
+    from scraper.reading.fields import id_of
+
+    try:
+        if not id_of(recipe):
+            extraction_recipes.from_text(recipe)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"
+        ) from None
 
 
 def _urls(arguments: Mapping[str, Any]) -> tuple[str, ...]:
