@@ -211,15 +211,13 @@ def _bing_feed_request(query: SearchQuery, now: datetime) -> Request:
 # Baidu: index of the Chinese web. The target URL is in an attribute beside each opaque link. It has no language and no
 # safe search parameter.
 
-_DAY_S = 86_400
-
 
 def _baidu_request(query: SearchQuery, now: datetime) -> Request:
     days, until = FRESHNESS_DAYS.get(query.freshness or ""), int(now.timestamp())
     parameters = {
         "wd": query_text(query, excludes=False, either=" | "),
         "ie": "utf-8",
-        "gpc": f"stf={until - days * _DAY_S},{until}|stftype=1" if days else "",
+        "gpc": f"stf={until - days * 86_400},{until}|stftype=1" if days else "",
     }
     if query.category == "news":
         parameters |= {"tn": "news", "rtt": "1", "cl": "2"}

@@ -196,14 +196,12 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     """Parse a result page. Without `rules`, use only the shape parser."""
     rules = rules or ParseRules()
     page = build_result_page(snapshot)
-    error = f"http_{snapshot.status}" if snapshot.status >= 400 else ""
     if page is None:
-        return EngineResponse(EngineOutcome.ERROR, detail=error or "unreadable")
+        return _build_failure(snapshot.status, "unreadable")
     selected = max((row_parsers.parse_by_layout(page, one) for one in rules.layouts), key=len, default=[])
     shaped, is_convincing = row_parsers.parse_by_shape(page)
     has_rows = bool(selected) or (is_convincing and len(shaped) >= _MIN_SHAPE_ROWS)
-    found = (one for one in SIGNATURES if one.name and _matches(page, one))
-    block_page = None if has_rows else next(found, _BY_STATUS.get(page.status))
+    block_page = None if has_rows else _find_block_page(page)
     if block_page is not None and not (block_page.yields and _is_empty(page, rules)):
         return EngineResponse(
             EngineOutcome.BLOCKED,
@@ -213,9 +211,8 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     if not selected and _is_empty(page, rules, trust_message=not is_convincing):
         return EngineResponse(EngineOutcome.NONE)
     rows, changed = choose_rows(selected, shaped)
-    if not rows or (not has_rows and error):
-        is_shell = bool(rules.shells & page.ids)
-        return EngineResponse(EngineOutcome.ERROR, detail=error or ("not_rendered" if is_shell else "layout_changed"))
+    if not rows or (not has_rows and page.status >= 400):
+        return _build_failure(page.status, "not_rendered" if rules.shells & page.ids else "layout_changed")
     return EngineResponse(
         EngineOutcome.OK,
         results=results_from_rows(rows, now),
@@ -223,6 +220,15 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
         loosened=_has_message(page, _RELAXED_QUERY_MESSAGE),
         layout_changed=changed and bool(rules.layouts),
     )
+
+
+def _find_block_page(page: ResultPage) -> BlockSignature | None:
+    """Return the signature of a block page by its markup, else by its status code, or None."""
+    return next((one for one in SIGNATURES if one.name and _matches(page, one)), _BY_STATUS.get(page.status))
+
+
+def _build_failure(status: int, detail: str) -> EngineResponse:
+    return EngineResponse(EngineOutcome.ERROR, detail=f"http_{status}" if status >= 400 else detail)
 
 
 def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> tuple[Sequence[EngineRow], bool]:

@@ -218,7 +218,8 @@ def _read_row(name: str, host: str, row: Any) -> EngineResult | None:
     source = _TABLE[name]
     if isinstance(row, dict):
         row = {**row, "@host": host}
-    texts = {part: _first(find_value(row, source[part])) for part in _PARTS if part in source}
+    parts = ("title", "link", "snippet", "date", "source", "key")
+    texts = {part: _first(find_value(row, source[part])) for part in parts if part in source}
     title, url = clean_text(texts["title"], result_page.MAX_TITLE), str(texts["link"] or "")
     if not title or not is_web_url(url):
         return None
@@ -237,9 +238,6 @@ def _read_row(name: str, host: str, row: Any) -> EngineResult | None:
         key=str(texts.get("key") or "").casefold(),
         facts=tuple((fact, value) for fact, value in known.items() if value != ""),
     )
-
-
-_PARTS = ("title", "link", "snippet", "date", "source", "key")
 
 
 def _parse(name: str, snapshot: Snapshot, now: datetime) -> EngineResponse:

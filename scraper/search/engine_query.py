@@ -225,8 +225,6 @@ _FAIR_S = 5.0
 _LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
 """Errors that are not caused by the engine."""
 
-_DAY_S = 86_400.0
-
 _MIN_QUERY_WORDS = 3
 """Words. Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines:
 all 8 are detected, and one genuine page (in Japanese) is taken for a decoy."""
@@ -300,7 +298,7 @@ class EngineQueryRunner:
                     if cooldown is not None:
                         return cooldown
                     if engine.per_day:
-                        limit = RateLimit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
+                        limit = RateLimit(f"source-{engine.name}", engine.per_day, engine.per_day / 86_400)
                         if (rest_s := await self._limits.take(limit, self._throttle.route)) > 0:
                             return EngineQueryResult(engine, error="rate_limited", cooldown_s=rest_s)
                     await self._throttle.pause(engine.name)

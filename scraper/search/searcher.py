@@ -259,7 +259,6 @@ def _default_age_limit_s(answer: SearchAnswer, max_results: int) -> float:
 
 _FEW_RESULTS = 3
 """Results. With fewer, the answer contains a hint."""
-_SCORE_DIGITS = 6
 
 
 def _raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:
@@ -329,7 +328,7 @@ def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchRe
         url=merged.best.url,
         snippet=merged.select_snippet(query_words),
         engines=merged.engines,
-        score=round(merged.score, _SCORE_DIGITS),
+        score=round(merged.score, 6),
         date=next((result.date for _, result in merged.rows if result.date is not None), None),
         source=next((result.source for _, result in merged.rows if result.source), None),
         also=merged.also,

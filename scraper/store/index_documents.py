@@ -119,7 +119,6 @@ class IndexStore(ABC):
         """Return the rows of a statement; `is_long` allows the time to read all documents of an index."""
 
 
-_FASTEST = 1
 FILE_NAME = "indexes.sqlite"
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_49,
@@ -189,7 +188,7 @@ class MemoryIndexStore(SqliteIndexStore):
         self._connection.close()
 
     def _encode_content(self, text: str) -> bytes:
-        return zlib.compress(text.encode(), _FASTEST)
+        return zlib.compress(text.encode(), 1)
 
     def _decode_content(self, data: str | bytes) -> str:
         return zlib.decompress(data).decode() if isinstance(data, bytes) else data
