@@ -107,9 +107,14 @@ def open_job_files(
     # A job that cannot start leaves nothing in the folder that would block a corrected command.
     module, name = _OUTPUTS[spec.format]
     output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
+    if spec.crawl is None:
+        listed = url_lists.compute_fingerprint(spec.source)
+    else:
+        urls = [parse_address(url)[0] for url in spec.crawl.urls]
+        listed = json.dumps([urls, spec.crawl.include, spec.crawl.exclude])
     # These options must be the same in each run.
     recipe = hashlib.sha256(spec.recipe.encode("utf-8", "replace")).hexdigest()[:12] if spec.recipe else _NO_RECIPE
-    identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": _fingerprint(spec)}
+    identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": listed}
     recipe_fields = json.loads(spec.recipe) if spec.format is Format.CSV else {}
     fields = tuple(recipe_fields.get("records") or recipe_fields.get("fields", ()))
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
@@ -127,7 +132,12 @@ def open_job_files(
         database = JobDatabase(spec.folder, limit=spec.limit)
         stack.callback(database.close)
         _check_same_job(spec, identity, database)
-        _add_list(database, spec, lines, notify, is_abandoned)
+        if not database.is_filled:
+            database.add_lines(_report_lines(lines, notify, is_abandoned))
+            if not database.is_filled:
+                notify("There is no URL in the list.")
+        elif spec.source == STDIN:
+            notify("Standard input is not read: the list of this job is in the folder.")
         if spec.crawl is not None:
             database.prepare_crawl()
         output: RowOutput = output_class(spec.folder, database.position, fields)
@@ -135,14 +145,6 @@ def open_job_files(
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
     return database, output
-
-
-def _fingerprint(spec: JobSpec) -> str:
-    """Return a text that is equal for equal lists of URLs, or for equal sites of a crawl."""
-    if spec.crawl is None:
-        return url_lists.compute_fingerprint(spec.source)
-    urls = [parse_address(url)[0] for url in spec.crawl.urls]
-    return json.dumps([urls, spec.crawl.include, spec.crawl.exclude])
 
 
 @contextlib.contextmanager
@@ -185,23 +187,6 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], database: JobDataba
             f"{spec.folder} contains another job: {'; '.join(parts)}. "
             "Use the same options again to continue it, or give another folder."
         )
-
-
-def _add_list(
-    database: JobDatabase,
-    spec: JobSpec,
-    lines: Iterator[ListLine],
-    notify: Callable[[str], None],
-    is_abandoned: Callable[[], bool],
-) -> None:
-    """Add the URL list, unless the database already contains it."""
-    if database.is_filled:
-        if spec.source == STDIN:
-            notify("Standard input is not read: the list of this job is in the folder.")
-        return
-    database.add_lines(_report_lines(lines, notify, is_abandoned))
-    if not database.is_filled:
-        notify("There is no URL in the list.")
 
 
 def _report_lines(
