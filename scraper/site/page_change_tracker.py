@@ -111,12 +111,7 @@ class PageChangeTracker:
             if error.status in _GONE and before is not None:
                 return PageChange(url, "gone", time.time(), before.at)
             raise
-        if not reading.document.text.strip():
-            # This may be a failure of the site.
-            message = f"The page at {host_of(target)} shows no text, so it is not compared."
-            raise errors.NoContentError(
-                message, target=target, next_step="Try again later. The stored versions are kept."
-            )
+        _check_content(reading, target)
         new = PageVersion(
             reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
         )
@@ -153,6 +148,13 @@ class PageChangeTracker:
             pass  # Another call has just stored a version of the page.
         except RecordsUnavailableError:
             raise _store_error() from None
+
+
+def _check_content(reading: Reading, target: str) -> None:
+    """Raise NoContentError for a page without text, which may be a failure of its site."""
+    if not reading.document.text.strip():
+        message = f"The page at {host_of(target)} shows no text, so it is not compared."
+        raise errors.NoContentError(message, target=target, next_step="Try again later. The stored versions are kept.")
 
 
 async def _is_missing_page(
