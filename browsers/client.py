@@ -16,7 +16,7 @@ from browsers import errors
 from browsers.acting.logins import read_login_from_window
 from browsers.acting.sessions import ActingSessions
 from browsers.cdp.session import Event
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import LoginState, make_settable
 from browsers.model import Mode, Request, Snapshot, Tier

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from browsers.chromium import locate
 from browsers.chromium.install import InstallReport, install_chromium
 from browsers.chromium.locate import ALLOW_SOCKETS, are_sockets_forbidden
-from browsers.egress import is_fake_dns_suspected
+from browsers.egress.dns_resolver import is_fake_dns_suspected
 from browsers.egress.proxy_server import parse_proxy
 from browsers.model import Tier
 from browsers.settings import BrowserSettings

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from browsers import Browsers, system_diagnostics
+from browsers import system_diagnostics
+from browsers.client import Browsers
 from browsers.errors import FilterListError
 from browsers.model import Tier
 from scraper.caching import PageCache

@@ -11,8 +11,8 @@ import urllib.parse
 from dataclasses import dataclass
 
 from browsers import errors
-from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, NUMBER, normalize_host, parse_address
+from browsers.egress.traffic_log import ConnectionFailure, FailureKind, TrafficLog
 
 _Meaning = tuple[type[errors.BrowsersError], str]
 """Error class and template of its sentence."""

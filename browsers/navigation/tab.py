@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from urllib.parse import unquote, urlsplit
 
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
-from browsers.egress import EgressProxy, ProxyListener
+from browsers.egress.proxy_listener import ProxyListener
+from browsers.egress.proxy_server import EgressProxy
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
 from browsers.model import Request, Tier, strip_credentials

@@ -25,7 +25,7 @@ from cachetools import LRUCache
 
 from browsers.cdp.session import CommandFailedError, Connection
 from browsers.chromium.process import RunningChromium
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 from browsers.errors import BrowserGoneError, BrowsersError
 from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Mode, Request, Tier

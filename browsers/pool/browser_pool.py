@@ -16,7 +16,7 @@ from browsers.chromium.locate import ALLOW_SOCKETS, are_sockets_forbidden
 from browsers.chromium.playwright_driver import PlaywrightDriver, ProfileDir
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
 from browsers.chromium.switches import plan_launch
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Tier
 from browsers.pool.browser_handle import BrowserHandle

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from markdown_it import MarkdownIt
 
 from browsers.model import Snapshot
-from scraper.extract.plaintext import MARKUP_START
-from scraper.html.dom.parsing import is_binary
+from scraper.html.dom.parsing import MARKUP_START, is_binary
 
 _SEARCHING_STAGES = frozenset(
     {"judge", "extract_footnotes", "join_rows", "find_discussion", "select_content", "read_key_facts", "prune_tree"}

@@ -7,7 +7,7 @@ import re
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedTypeError, name_media_type
 from scraper.extract import feeds
-from scraper.html.dom.parsing import is_binary
+from scraper.html.dom.parsing import MARKUP_START, is_binary
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.text import sanitize
 from scraper.text.markdown_structure import fence, find_headings, format_json
@@ -33,9 +33,6 @@ _DOCUMENT_TYPES = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
 }
-MARKUP_START = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
 
 
 def is_page(snapshot: Snapshot) -> bool:

@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.page_requests import ActingMode
 from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
+from browsers.client import Browsers
 from browsers.login_state import Login, LoginState, LoginStateError
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from browsers import Browsers
+from browsers.client import Browsers
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.caching import (

@@ -9,14 +9,13 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import ada_url
 
-from browsers import Browsers
 from browsers.fair_queue import FairQueue, FairShare
 from browsers.model import Request, Snapshot
 from scraper import errors, wishes
@@ -169,10 +168,12 @@ class HostThrottle:
 class PolitenessPolicy:
     """Permit visits according to robots.txt and the limits per host."""
 
-    def __init__(self, browsers: Browsers, settings: Settings, shared: SharedState) -> None:
+    def __init__(
+        self, visit: Callable[[Request], Awaitable[Snapshot]], settings: Settings, shared: SharedState
+    ) -> None:
         """Read robots mode and limits from the settings."""
         self.throttle = HostThrottle(shared.leases, settings)
-        self._browsers = browsers
+        self._visit = visit
         self._blobs = shared.blobs
         self._files: RobotsFiles | None = None
         self._robots = None if settings.robots == "off" else self._open_files()
@@ -278,7 +279,7 @@ class PolitenessPolicy:
     async def _fetch_robots(self, request: Request, deadline: Deadline) -> Snapshot:
         # It counts among the visits to its host, but needs no gap to the page.
         async with self.throttle.turn(host_of(request.url), request.principal, deadline, gap_s=0.0):
-            snapshot = await self._browsers.visit(request)
+            snapshot = await self._visit(request)
         await self.throttle.note_response(snapshot)
         return snapshot
 

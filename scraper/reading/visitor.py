@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 
 from cachetools import TTLCache
 
-from browsers import Browsers
 from browsers import errors as browser_errors
+from browsers.client import Browsers
 from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
@@ -47,7 +47,7 @@ class PageVisitor:
 
     def __init__(self, browsers: Browsers, workers: WorkerPool, settings: Settings, shared: SharedState) -> None:
         """Use the browsers for visits and the workers for extraction."""
-        self.politeness = PolitenessPolicy(browsers, settings, shared)
+        self.politeness = PolitenessPolicy(browsers.visit, settings, shared)
         self._browsers = browsers
         self._workers = workers
         self._language = settings.language

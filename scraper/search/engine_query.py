@@ -14,8 +14,8 @@ from statistics import fmean
 
 from lxml import html
 
-from browsers import Browsers
 from browsers import errors as browser_errors
+from browsers.client import Browsers
 from browsers.model import Mode, Request, Snapshot
 from scraper.call_context import Deadline
 from scraper.coordination.state import RateLimit, RateLimits

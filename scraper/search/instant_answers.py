@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from browsers import Browsers
 from browsers import errors as browser_errors
+from browsers.client import Browsers
 from browsers.model import Mode, Request, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from browsers import Browsers
+from browsers.client import Browsers
 from browsers.errors import BrowsersError
 from browsers.model import Tier
 from scraper import errors

@@ -156,6 +156,12 @@ def remove(element: Element) -> None:
     parent.remove(element)
 
 
+MARKUP_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+"""Start of a body that is HTML, whatever its type says."""
+
+
 def is_binary(text: str) -> bool:
     """Return True if over a tenth of the first characters are NUL or replacement characters, as in binary data."""
     probe = text[:_BINARY_PROBE]

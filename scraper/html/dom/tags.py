@@ -1,5 +1,8 @@
 """Name the groups of HTML tags that several steps of the extraction share."""
 
+COLLAPSED_ATTRIBUTE = "data-x-folded"
+"""Attribute of a hidden element that stays in the tree, because a click reveals it."""
+
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 LISTS = frozenset({"ul", "ol"})
 CELLS = frozenset({"td", "th"})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import COLLAPSED_ATTRIBUTE
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page.css_rules import MAX_CSS, find_hidden_by_rules
 from scraper.html.page.css_visibility import (
@@ -138,9 +139,6 @@ class _StyleChecker:
                     return False
         return not self._has_style_sheet and is_same_color(color, _WHITE)
 
-
-COLLAPSED_ATTRIBUTE = "data-x-folded"
-"""Attribute of a hidden element that stays in the tree, because a click reveals it."""
 
 _COLLAPSIBLE_NAME = re.compile(
     r"(?<![a-z])(?:tab|tabs|tab-?pane|tab-?panel|tab-?content|tabbed|accordion|collaps(?:e|ed|ible)|toggle|"
