@@ -43,15 +43,6 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
             if beside is not None and is_numbering and "".join(text_of(beside).split()).isdecimal():
                 remove(beside)
         _remove_labels(block)
-        bar = _bar_above(block)
-        if bar is not None:
-            _store_language(block, _read_label(bar))
-            remove(bar)
-        for before in list(block.itersiblings("span", "a", preceding=True)):
-            is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
-            if not is_button or (before.tail or "").strip():
-                break
-            remove(before)  # a label of a button, such as "Copy to clipboard"
     for box in _BOXES(root):  # custom boxes that declare a language and contain only text
         named = box.tag != "div" or _BOX_CLASS.search((box.get("class") or "").lower()) is not None
         if named and text_of(box).strip() and next(box.iterdescendants(*_NO_CODE), None) is None:
@@ -60,7 +51,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 
 
 def _remove_labels(block: Element) -> None:
-    """Remove the bar with buttons in a block, and the language label beside its sole code."""
+    """Remove bars with buttons in and above a block, the language label beside its sole code, and labels before it."""
     bar = _bar_inside(block)
     codes = list(islice(block.iter("code"), 2))
     beside = [] if bar is None else [bar]
@@ -73,6 +64,15 @@ def _remove_labels(block: Element) -> None:
         if one is bar or (_is_short(one) and (not label or is_language_name(label))):
             _store_language(block, label)
             remove(one)
+    bar = _bar_above(block)
+    if bar is not None:
+        _store_language(block, _read_label(bar))
+        remove(bar)
+    for before in list(block.itersiblings("span", "a", preceding=True)):
+        is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
+        if not is_button or (before.tail or "").strip():
+            break
+        remove(before)  # a label of a button, such as "Copy to clipboard"
 
 
 def _bar_inside(block: Element) -> Element | None:

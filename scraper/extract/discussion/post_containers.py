@@ -174,7 +174,7 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
 def _judge(shape: Shape, search: _Search) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
     least = 1 if shape.is_single else 2
-    if len(shape.members) < least or (search.found and not shape.is_reply):
+    if search.found and not shape.is_reply:
         return None
     members = {
         element: unused

@@ -81,8 +81,7 @@ class LinkImageRules(MarkdownRules):
         card = text.strip()  # a link around a heading or several blocks
         if "_inline" not in parent_tags and ("\n\n" in card or (text[0] == "\n" and _HEADING.match(card))):
             return self._format_card(card, url, element)
-        if "#" in label:
-            label = _HASHES.sub("", label)
+        label = _HASHES.sub("", label)
         self._record_link(url, label, element)
         linked = f"<{url}>" if label.replace("\\", "") == url else f"[{label}]({url})"
         if text[0] == "\n" and "_inline" not in parent_tags:

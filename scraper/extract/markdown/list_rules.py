@@ -44,13 +44,17 @@ def normalize_lists(root: Element) -> None:
         box = _BOXES.get(item.get("data-checked") or declared)
         if box is None:
             continue
-        place = item
-        while not (place.text or "").strip():
-            first = next((child for child in place if text_of(child).strip()), None)
-            if first is None or first.tag not in ("div", "p", "span"):
-                break
-            place = first
+        place = _find_first_text(item)
         place.text = box + (place.text or "").lstrip()
+
+
+def _find_first_text(place: Element) -> Element:
+    while not (place.text or "").strip():
+        first = next((child for child in place if text_of(child).strip()), None)
+        if first is None or first.tag not in ("div", "p", "span"):
+            break
+        place = first
+    return place
 
 
 class ListRules(MarkdownRules):

@@ -77,12 +77,7 @@ def _is_layout_table(table: Element) -> bool:
     rows = [row_cells(row) for row in table_rows(table)]
     filled = [cell for row in rows for cell in row if _is_readable(cell)]
     widest = max(map(len, rows), default=0)
-    is_page_part = len(rows) == 1 and any(
-        any(child.tag in _PAGE_PARTS for child in cell)
-        or (len(text_of(cell)) > _MIN_PROSE_CELL and sum(child.tag in ("p", "div") for child in cell) > 1)
-        for cell in filled
-    )
-    if len(rows) == 1 and (widest == 1 or is_page_part or sum(map(_is_readable, rows[0])) == 1):
+    if len(rows) == 1 and (widest == 1 or sum(map(_is_readable, rows[0])) == 1 or any(map(_is_page_part, filled))):
         return True
     return widest == 1 and any(len(text_of(cell)) > _MIN_PROSE_CELL for cell in filled)
 
@@ -159,6 +154,11 @@ def _is_equation(table: Element) -> bool:
         if any(not _EQUATION_NUMBER.fullmatch(text_of(cell)) for cell in cells if cell not in formulas):
             return False
     return True
+
+
+def _is_page_part(cell: Element) -> bool:
+    several = sum(child.tag in ("p", "div") for child in cell) > 1 and len(text_of(cell)) > _MIN_PROSE_CELL
+    return several or any(child.tag in _PAGE_PARTS for child in cell)
 
 
 def _is_readable(cell: Element) -> bool:

@@ -204,24 +204,12 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
     }
     if reason := next((reason for reason, applies in reasons.items() if applies), ""):
         return reason
-    lowered = signals.text.lower() if page.is_styled else ""
-    folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
-    if page.may_hide_text or _ADDRESSES_MODEL.search(folded):
+    if page.may_hide_text or (page.is_styled and _addresses_model(signals.text.lower())):
         return "hidden"
     return "" if signals.words else "empty"
 
 
-_MODEL_WORDS = (
-    "instruction",
-    "prompt",
-    "assistant",
-    "language model",
-    "ai model",
-    "llm",
-    "ai agent",
-    "chatgpt",
-    "claude",
-)
+_MODEL_WORDS = "instruction,prompt,assistant,language model,ai model,llm,ai agent,chatgpt,claude".split(",")
 _MODEL = r"(?:ai|llm|assistant|language model|chatbot|agent)\b"
 _MODEL_NAMES = r"(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
 _SENTENCES_TO_MODELS = {
@@ -235,6 +223,11 @@ _ADDRESSES_MODEL = compile_any_of(
     rf"\b{word}{end}" for words, end in _SENTENCES_TO_MODELS.items() for word in words.split()
 )
 """Sentences to a model. A person seldom sees them on a page."""
+
+
+def _addresses_model(lowered: str) -> bool:
+    folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
+    return _ADDRESSES_MODEL.search(folded) is not None
 
 
 FEATURES = (

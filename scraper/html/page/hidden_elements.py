@@ -74,14 +74,15 @@ def _find_styled(root: Element) -> tuple[list[Element], bool, bool]:
     hidden = [element for element in candidates if checker.hides(element)]
     by_rules = find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets), are_all_colors_known=not is_external)
     hidden += by_rules.elements
-    hidden += root.iter(*_NEVER_DISPLAYED)
-    for part in root.iter("svg", "g", "text", "tspan"):
-        sizes = {(part.get(side) or "").removesuffix("px") for side in ("width", "height")}
-        attributes = {name: value.lower() for name in _DRAWING_ATTRIBUTES if (value := part.get(name))}
-        if not sizes.isdisjoint(("0", "0.0")) if part.tag == "svg" else hides_text(attributes):
-            hidden.append(part)
+    hidden += [*root.iter(*_NEVER_DISPLAYED), *filter(_is_hidden_drawing, root.iter("svg", "g", "text", "tspan"))]
     is_styled = has_sheet or bool(candidates) or next(root.iter("script"), None) is not None
     return hidden, by_rules.is_doubtful, is_styled
+
+
+def _is_hidden_drawing(part: Element) -> bool:
+    if part.tag == "svg":
+        return not {(part.get(side) or "").removesuffix("px") for side in ("width", "height")}.isdisjoint(("0", "0.0"))
+    return hides_text({name: value.lower() for name in _DRAWING_ATTRIBUTES if (value := part.get(name))})
 
 
 def _remove_all(hidden: list[Element]) -> int:
