@@ -55,7 +55,14 @@ def read(snapshot: Snapshot) -> Document:
     text = snapshot.html or snapshot.body.decode("utf-8", "replace")
     is_known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
     if not (is_known or _is_json(media_type) or _is_xml(media_type)) or (is_binary(text) and text):
-        raise _build_unsupported_error(snapshot)
+        if kind := _DOCUMENT_TYPES.get(media_type):
+            message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
+            step = "Use `read_doc` for it."
+        else:
+            kind = name_media_type(media_type) if media_type else "binary data"
+            message = f"The URL leads to {kind}, which has no text to read."
+            step = "Fetch the page that links to it, or another URL."
+        raise UnsupportedTypeError(message, target=snapshot.url, next_step=step)
     text, controls = sanitize.clean(text[:_MAX_CHARACTERS].removeprefix("\ufeff"))
     if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
         return feed
@@ -90,15 +97,3 @@ def _is_json(media_type: str) -> bool:
 
 def _is_xml(media_type: str) -> bool:
     return media_type in ("application/xml", "text/xml") or media_type.endswith("+xml")
-
-
-def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:
-    media_type = snapshot.media_type
-    if kind := _DOCUMENT_TYPES.get(media_type):
-        message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
-        step = "Use `read_doc` for it."
-    else:
-        kind = name_media_type(media_type) if media_type else "binary data"
-        message = f"The URL leads to {kind}, which has no text to read."
-        step = "Fetch the page that links to it, or another URL."
-    return UnsupportedTypeError(message, target=snapshot.url, next_step=step)

@@ -186,17 +186,21 @@ def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
         # An image may precede the element of the block that it counts to.
         stays = not removed[segments.owners[number]] or segments.images[number]
         for element, behind in () if selected[number] or not stays else pieces:
-            if behind:
-                element.tail = " " if element.tail else None
-            elif element.tag == "img":
-                element.attrib.clear()
-            elif element.tag == "fnref":
-                element.tag = "span"  # otherwise its footnote would be attached
-            else:
-                element.text = None
+            _clear(element, behind=behind)
     for node in emptied:
         if node.tag in CELLS:
             del node[:]
             node.text = None
         else:
             remove(node)
+
+
+def _clear(element: Element, *, behind: bool) -> None:
+    if behind:
+        element.tail = " " if element.tail else None
+    elif element.tag == "img":
+        element.attrib.clear()
+    elif element.tag == "fnref":
+        element.tag = "span"  # otherwise its footnote would be attached
+    else:
+        element.text = None

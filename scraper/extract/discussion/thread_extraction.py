@@ -143,8 +143,7 @@ def _find_score(container: Element, others: Collection[Element]) -> int | None:
             stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
         if not stated or any(word in name.lower() for word in _REPUTATION_NAMES):
             continue
-        match = _SCORE.match(stated.strip()) if len(stated) < 60 else None
-        if match:
+        if len(stated) < 60 and (match := _SCORE.match(stated.strip())):
             digits = match[0].lower().replace("\u2212", "-").replace(",", "").strip()
             try:
                 return round(float(digits.removesuffix("k")) * (1000 if digits.endswith("k") else 1))
