@@ -93,7 +93,6 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 @load_once
 def _stop_terms() -> frozenset[str]:
-    """Return the terms of words of many languages that occur in questions on any topic."""
     return frozenset(split_terms(" ".join(_STOP_WORDS.all))) | ENGLISH_STOP_WORDS.all
 
 
@@ -247,7 +246,6 @@ def compute_features(index: SentenceIndex, question: Question) -> FloatArray:
     norm = _K1 * (1 - _B + _B * index.lengths / max(1.0, float(index.lengths.mean())))[:, None]
 
     def share(has_stem: FloatArray) -> FloatArray:
-        """Return the share of the question that each row covers, by rarity."""
         return np.asarray(has_stem @ rarity) / (rarity.sum() or 1.0)
 
     def saturate(counts: FloatArray) -> FloatArray:
@@ -287,6 +285,7 @@ def compute_features(index: SentenceIndex, question: Question) -> FloatArray:
         "pairs": _rate_pairs(index, [stem(word) for word in question.content if word in words]),
         "answer_type": _rate_answers(index, question),
         "paragraph": paragraph[index.paragraph_of],
+        "paragraph_start": np.diff(index.paragraph_of, prepend=-1).astype(float),
         "paragraph_length": np.minimum(1.0, np.log1p(sizes[index.paragraph_of]) / 4),
         "feedback": _rate_feedback(index, matches + coverage + neighbors, stems),
         "length": np.log1p(index.lengths) / 4,
@@ -350,6 +349,7 @@ WEIGHTS = {
     "pairs": 1.0,
     "paragraph": 2.41,
     "paragraph_length": -1.23,
+    "paragraph_start": 0.07,
     "section_coverage": 0.99,
     "similar_words": 3.06,
     "smoothed": -1.85,
