@@ -337,8 +337,7 @@ def run_and_print(
     is_quiet = bool(flags.get("quiet"))
     if not is_marked and settings.max_answer_tokens == Settings().max_answer_tokens:
         settings = replace(settings, max_answer_tokens=_NO_LIMIT)
-    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS, ("text", "html"))
-    arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
+    arguments = _select_arguments(flags)
     try:
         answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
     except SettingsError as error:
@@ -357,6 +356,11 @@ def run_and_print(
     name, max_tokens = " ".join(map(str, (tool, *arguments.values()))), flags.get("max_tokens")
     print_text(text, output, max_tokens=max_tokens, name=name, is_json=as_json and not writes_rows)
     return code_of_answer(answer)
+
+
+def _select_arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
+    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS, ("text", "html"))
+    return {name: value for name, value in flags.items() if value is not None and name not in ignored}
 
 
 def _error_text(answer: ToolAnswer, fault: object, *, as_json: bool, is_marked: bool) -> str:

@@ -149,15 +149,13 @@ class _PairReader:
         empty = [LabelValue(label.text, "", owner)] if has_place else []
         if label.is_marked and at > 0 and _has_value_inside(self._lines[at - 1], owner):
             return empty
-        around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]
-        limit = next((number for number, one in enumerate(around) if one in self._cells), len(around) - 1)
+        around = self._climb_to_cell(owner)
         for line in self._lines[at + 1 : at + 1 + _MAX_LINES]:
             path = [line.owner, *line.owner.iterancestors()]
-            common = next((number for number, one in enumerate(around) if one in path), len(around))
-            if common > limit or _begins_record(label, around[:common], line, path[: path.index(around[common])]):
+            common = next((number for number, one in enumerate(around) if one in path), None)
+            if common is None or _begins_record(label, around[:common], line, path[: path.index(around[common])]):
                 break
-            picture = "" if line.pieces or not line.is_box else text_or_picture(line.owner, self.text)
-            parts = [(picture, line.owner)] if picture else [piece for piece in line.pieces if piece]
+            parts = self._texts_or_picture(line)
             if line.has_control or any(name_key(text) for text, _ in parts):
                 certainty = 1.0 if label.is_marked or is_repeated else 0.7
                 weight = certainty * (1.0, 1.0, 0.9, 0.7, 0.5)[common]
@@ -165,6 +163,14 @@ class _PairReader:
             if has_place and not parts:
                 break
         return empty
+
+    def _climb_to_cell(self, owner: Element) -> list[Element]:
+        around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]
+        return around[: next((count for count, one in enumerate(around, 1) if one in self._cells), len(around))]
+
+    def _texts_or_picture(self, line: _Line) -> list[tuple[str, Element]]:
+        picture = "" if line.pieces or not line.is_box else text_or_picture(line.owner, self.text)
+        return [(picture, line.owner)] if picture else [piece for piece in line.pieces if piece]
 
 
 def _has_value_inside(before: _Line, owner: Element) -> bool:

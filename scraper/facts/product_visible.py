@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -332,9 +332,7 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     """Return `InStock`, `OutOfStock`, `UNCLEAR` or None, by buy buttons and texts about stock at or after the title."""
     elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
     texts = [(element.text or "").strip().lower() for element in elements]
-    several = {text for text in texts if _MIN_WORDS <= len(text) < _MAX_WORDS}
-    # Most pages state no stock: then one search is enough.
-    known = {text: read_stock(text) for text in several} if _ANY.search("\n".join(several)) else {}
+    known = _read_stocks(texts)
     buy = next((place for place, element in enumerate(elements) if _is_buy(element)), None)
     at_title = next((place for place, element in enumerate(elements) if element is title), 0)
     below = ((place, known.get(texts[place])) for place in range(at_title, len(texts)))
@@ -344,6 +342,12 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     if stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK):
         return stated[1]
     return None if buy is None else IN_STOCK
+
+
+def _read_stocks(texts: Iterable[str]) -> Mapping[str, str | None]:
+    several = {text for text in texts if _MIN_WORDS <= len(text) < _MAX_WORDS}
+    # Most pages state no stock: then one search is enough.
+    return {text: read_stock(text) for text in several} if _ANY.search("\n".join(several)) else {}
 
 
 def _is_buy(element: Element) -> bool:

@@ -343,6 +343,10 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
     if is_one_list and has_all and len(more) >= _MIN_MORE and with_amount >= _MIN_WITH_AMOUNT * len(more):
         own = dict(zip(lines, marked, strict=True))
         return [own.get(text, line) for text, line in shown.items()]
+    return _complete_amounts(marked, lines, shown)
+
+
+def _complete_amounts(marked: list[str], lines: list[str], shown: Mapping[str, str]) -> list[str]:
     longer = [None if text in shown else _find_longer(text, shown) for text in lines]
     is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
     return [

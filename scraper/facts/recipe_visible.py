@@ -291,9 +291,8 @@ def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> 
         beside = element.tag in OUTSIDE or not above.issuperset(element.iterancestors(*OUTSIDE))
         if element in inside or beside:
             continue
-        is_end = element.tag in HEADINGS and (heading.tag not in HEADINGS or element.tag <= heading.tag)
         is_other = element.tag in _HEADING_LIKE and _is_heading(element, other)
-        if (found or boxes) and (is_end or is_other):
+        if (found or boxes) and (_ends_section(element, heading) or is_other):
             around = set(element.iterancestors())
             return [one for one in found if one not in around], [one for one in boxes if one not in around]
         if element.tag in HEADINGS and not found and is_other:
@@ -303,6 +302,10 @@ def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> 
         elif element.tag == "div" and _is_line(element):
             boxes.append(element)
     return found, boxes
+
+
+def _ends_section(element: Element, heading: Element) -> bool:
+    return element.tag in HEADINGS and (heading.tag not in HEADINGS or element.tag <= heading.tag)
 
 
 STEP_MARK = WordPattern(r"^{recipe.step}\s*\d{1,2}(?:\s*/\s*\d{1,2})?\s*[.:)–-]?(?:\s+(?=\S)|$)")

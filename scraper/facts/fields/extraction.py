@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
@@ -156,19 +157,13 @@ def _read_names(page: _Page, constants: frozenset[str], fields: Mapping[str, str
     warnings: list[str] = []
     for name, hint in fields.items():
         field = FieldName(name, hint)
-        stated = structured_values.find_structured_value(field, items)
-        fact = structured_values.find_fact(field, page.data, stated and stated[0])
-        is_stated = stated is not None or (
-            fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
-        )
+        fact, is_stated = _find_in_data(field, page.data, items)
         shown = None if is_stated else named.find(field)
         if shown is not None and shown.is_clear and shown.confidence > (fact[1].confidence if fact else 0):
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)
         elif fact is not None:
             values[name], evidence[name] = fact
-        elif stated is not None:
-            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
         elif shown is not None:
             warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
         if is_stated and (other := named.find_contradiction(field, values[name] or "")):
@@ -176,11 +171,24 @@ def _read_names(page: _Page, constants: frozenset[str], fields: Mapping[str, str
     missing = (FieldName(name, hint) for name, hint in fields.items() if values[name] is None)
     warnings += [_EMPTY.format(name=field.name[:40]) for field in filter(named.find_empty, missing)]
     warnings += [_CORRECT] if evidence or warnings else []
-    learned, _ = extraction_recipes.learn(
-        page.finder, {name: value for name, value in values.items() if value}, page.host
-    )
-    recipe = extraction_recipes.to_text(learned) if learned.places else ""
-    return PageFields(page.url, values, evidence, recipe, warnings=tuple(warnings))
+    return PageFields(page.url, values, evidence, _learn_recipe(page, values), warnings=tuple(warnings))
+
+
+def _find_in_data(
+    field: FieldName, data: StructuredData, items: Sequence[tuple[str, dict[str, Any]]]
+) -> tuple[tuple[str, Evidence] | None, bool]:
+    """Return the value of a field in the data of the page, and True if its markup states it."""
+    stated = structured_values.find_structured_value(field, items)
+    fact = structured_values.find_fact(field, data, stated and stated[0])
+    if stated is not None:
+        return fact or (stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])), True
+    return fact, fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
+
+
+def _learn_recipe(page: _Page, values: Mapping[str, str | None]) -> str:
+    found = {name: value for name, value in values.items() if value}
+    learned, _ = extraction_recipes.learn(page.finder, found, page.host)
+    return extraction_recipes.to_text(learned) if learned.places else ""
 
 
 _LINKS = element_selector(".//a[@href]")

@@ -229,10 +229,7 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
     found = {name: finder.find([one.place for one in known]) for name, known in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
-    # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
-    middle_at = len(similarities) // 2 if host == recipe.host else (len(similarities) - 1) // 2
-    is_known = bool(similarities) and similarities[middle_at] >= MIN_FITTING
-    is_likely = not is_known and host == recipe.host and bool(similarities) and median(similarities) >= _LIKELY
+    is_known, is_likely = _judge_fit(similarities, is_own_site=host == recipe.host)
     if not (is_known or is_likely):
         return RecipeValues({}, similarities, fits=False)
     middle = median(similarities)
@@ -250,6 +247,14 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
             share = 0.99 if is_known else next(share for least, share in _CONFIDENCES if similarity >= least)
             values[name] = (text, share)
     return RecipeValues(values, similarities, is_likely)
+
+
+def _judge_fit(similarities: Sequence[float], *, is_own_site: bool) -> tuple[bool, bool]:
+    """Return True first if the design is that of the recipe, and second if it is probably a redesign of it."""
+    # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
+    middle_at = len(similarities) // 2 if is_own_site else (len(similarities) - 1) // 2
+    is_known = bool(similarities) and similarities[middle_at] >= MIN_FITTING
+    return is_known, not is_known and is_own_site and bool(similarities) and median(similarities) >= _LIKELY
 
 
 def strip_around(text: str, prefix: str, suffix: str) -> str:

@@ -111,9 +111,10 @@ def _read_title(page: ElementTexts, record: RecordElements, part: Element, targe
     if not (is_heading or is_named or is_link) or not page.has_text(part):
         return None
     text = page.text(part)
-    inner = page.descendants(part)[1:] if len(text) <= _MAX_TITLE else []
-    has_link = any(one.tag == "a" and one.get("href") for one in inner)
-    if len(text) > _MAX_TITLE or (has_link and not is_link and not is_heading):
+    if len(text) > _MAX_TITLE:
+        return None
+    has_link = any(one.tag == "a" and one.get("href") for one in page.descendants(part)[1:])
+    if has_link and not is_link and not is_heading:
         return None  # the link in it is the title
     link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
     score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60

@@ -105,8 +105,7 @@ class RecordFields:
         if column.usual:
             return list(self._usual[column.usual])
         if column.label:
-            labeled = ([leaf for label, leaf in pairwise(one) if label.text == column.label] for one in self._leaves)
-            return [next((one.text for one in leaves if _kind(one) == column.path[0]), None) for leaves in labeled]
+            return [_find_behind_label(leaves, column) for leaves in self._leaves]
         if column.prefix.rstrip().endswith((":", "：")):
             starts = ([one.text for one in leaves if one.text.startswith(column.prefix)] for leaves in self._leaves)
             shortest = (min(texts, key=len, default="") for texts in starts)
@@ -244,6 +243,11 @@ class RecordFields:
                 return column, field.match(before.text)
         names = classes_of(one.leaf.element)
         return RecordColumn(path=path, prefix=one.prefix, suffix=one.suffix), max(map(field.match, names), default=0.0)
+
+
+def _find_behind_label(leaves: Sequence[TextLeaf], column: RecordColumn) -> str | None:
+    labeled = (leaf for label, leaf in pairwise(leaves) if label.text == column.label)
+    return next((one.text for one in labeled if _kind(one) == column.path[0]), None)
 
 
 def _kind(leaf: TextLeaf) -> str:
