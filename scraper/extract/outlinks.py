@@ -189,13 +189,7 @@ def _is_named(element: Element, names: Sequence[str]) -> bool:
 
 def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
     """Return everything but the links of the body, and the URL of the next page or ""."""
-    robots, refresh = set(), ""
-    for meta in root.iter("meta"):
-        content = meta.get("content") or ""
-        if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
-            robots.update(content.lower().replace(",", " ").split())
-        elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
-            refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
+    robots, refresh = _read_metas(root, urls)
     title = root.find(".//title")
     feeds: dict[str, bool] = {}
     sitemaps, alternates, canonical, next_page = [], [], "", ""
@@ -228,6 +222,18 @@ def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
     return head, next_page
+
+
+def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
+    """Return the directives for robots, and the URL of a redirect or ""."""
+    robots, refresh = set(), ""
+    for meta in root.iter("meta"):
+        content = meta.get("content") or ""
+        if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
+            robots.update(content.lower().replace(",", " ").split())
+        elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
+            refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
+    return robots, refresh
 
 
 def _read_link(element: Element, url: str) -> Outlink:

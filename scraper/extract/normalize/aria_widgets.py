@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from lxml import etree
@@ -88,11 +88,8 @@ def _label_panels(root: Element, tabs: list[Element]) -> None:
     }
     done: set[Element] = set()
     for tab in tabs:
-        addresses = [tab.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
-        addresses += [link.get("href") for link in tab.iter("a")]
-        targets = (named.get(address.rpartition("#")[2]) for address in addresses if address)
         panel = by_tab.get(tab.get("id") or "")
-        panel = next((target for target in targets if target is not None), None) if panel is None else panel
+        panel = _find_target(tab, named) if panel is None else panel
         if panel is not None and panel not in done and panel is not tab:
             done.add(panel)
             _move_label(panel, tab)
@@ -103,6 +100,14 @@ def _label_panels(root: Element, tabs: list[Element]) -> None:
     for place, row in rows.items():
         for tab, panel in zip(row, _find_panels(place, len(row)), strict=False):
             _move_label(panel, tab)
+
+
+def _find_target(tab: Element, named: Mapping[str | None, Element]) -> Element | None:
+    """Return the first element to which an attribute or a link of a tab leads."""
+    addresses = [tab.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
+    addresses += [link.get("href") for link in tab.iter("a")]
+    targets = (named.get(address.rpartition("#")[2]) for address in addresses if address)
+    return next((target for target in targets if target is not None), None)
 
 
 def _move_label(panel: Element, tab: Element) -> None:

@@ -117,14 +117,18 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
     is_rendering = tag in ("span", "div") and not _RENDERINGS.isdisjoint(classes)
     is_rendering = is_rendering and next(element.iterdescendants(*_PROSE_TAGS), None) is None
     if tag not in ("math", "mjx-container") and not is_rendering:
-        # An element with an attribute that contains the TeX of its rendering.
-        tex = next((_clean_tex(element.get(name) or "") for name in _SOURCES[1:] if element.get(name)), "")
-        holds_more = tag in _CONTAINER_TAGS and len(text_of(element)) > 4 * len(tex) + 80
-        return None if not tex or holds_more else (tex, _is_display(element, classes))
+        return _read_attributes(element, classes)
     if _next_script(element) is not None:
         return "", False  # the next element is the source of this rendering
     tex = _read_source(element)
     return (tex, _is_display(element, classes)) if tex else None
+
+
+def _read_attributes(element: Element, classes: list[str]) -> tuple[str, bool] | None:
+    """Read an element with an attribute that contains the TeX of its rendering."""
+    tex = next((_clean_tex(element.get(name) or "") for name in _SOURCES[1:] if element.get(name)), "")
+    holds_more = element.tag in _CONTAINER_TAGS and len(text_of(element)) > 4 * len(tex) + 80
+    return None if not tex or holds_more else (tex, _is_display(element, classes))
 
 
 def _next_script(element: Element) -> Element | None:

@@ -107,13 +107,8 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
     is_cut = has_more_marks(css)
     rules = list(parse_rules(css))
     found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
-    by_name: _Named = defaultdict(list)
     every = dict.fromkeys([*_CLASSED(root), *_IDENTIFIED(root)]) if any(found) else {}
-    for element in every:
-        if (identity := element.get("id")) is not None:
-            by_name[f"#{identity}"].append(element)
-        for name in set((element.get("class") or "").split()):
-            by_name[f".{name}"].append(element)
+    by_name = _group_by_name(every)
     simple = [unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)]
     hidden = {element for name in simple for element in by_name.get(name, ())}
     elements = [element for element in every if element in hidden] if hidden else []
@@ -130,6 +125,16 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
 
 _Named = defaultdict[str, list[Element]]
 """Elements with each class and id, such as `.note` and `#top`, in document order."""
+
+
+def _group_by_name(elements: Iterable[Element]) -> _Named:
+    by_name: _Named = defaultdict(list)
+    for element in elements:
+        if (identity := element.get("id")) is not None:
+            by_name[f"#{identity}"].append(element)
+        for name in set((element.get("class") or "").split()):
+            by_name[f".{name}"].append(element)
+    return by_name
 
 
 class _Selectors(NamedTuple):
@@ -162,18 +167,13 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
             continue
         if rule.applies is False:
             continue
-        style = parse_declarations(body) if _HIDES.search(body) or _MAY_HIDE.search(body) else {}
-        cause = _find_cause(style, vanishing)
-        others = (one for one in ("visibility", "opacity") if one in style and one != cause)
-        causes = (cause, *others) if cause else ()
+        causes = _find_causes(body, vanishing)
         is_important = "!" in body and IMPORTANT.search(body) is not None
         parts = split_selectors(rule.selector)
         if causes:
             applies = rule.applies and None if causes[0] == "motion" else rule.applies
             hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies) for part in parts]
-        declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
-        shows = {key for key, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
-        shows.difference_update(cause.partition(" ")[0] for cause in causes[:1])
+        shows = _find_shown(body).difference(cause.partition(" ")[0] for cause in causes[:1])
         if shows:
             usual = (part for part in parts if ":hover" not in part and ":active" not in part)
             names = {name for part in usual for name in last_names(part, with_tag=True)}
@@ -192,6 +192,12 @@ def _insert_variables(body: str, variables: dict[str, str]) -> str:
     return body
 
 
+def _find_shown(body: str) -> set[str]:
+    """Return the keys of `_SHOWING_PROPERTIES` that have a property in the declarations."""
+    declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
+    return {key for key, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
+
+
 def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool], set[str]]) -> _Selectors:
     found = _Selectors([], [], [])
     for selector, causes, is_important, applies in hiding:
@@ -206,6 +212,13 @@ def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool
         is_sure = applies and not any(in_part)
         (found.own_text if is_own else found.hiding if is_sure else found.doubtful).append(selector)
     return found
+
+
+def _find_causes(body: str, vanishing: set[str]) -> tuple[str, ...]:
+    """Return what hides an element with these declarations: the main cause, and others that may."""
+    style = parse_declarations(body) if _HIDES.search(body) or _MAY_HIDE.search(body) else {}
+    cause = _find_cause(style, vanishing)
+    return (cause, *(one for one in ("visibility", "opacity") if one in style and one != cause)) if cause else ()
 
 
 def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
