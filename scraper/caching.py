@@ -193,7 +193,15 @@ def _settings_key(settings: Settings) -> str:
     """Return a key of the settings that affect readings. Servers share only results with the same key."""
     hosts = [f"{name}={address}:{port}" for name, address, port in settings.test_hosts]
     proxy = urlsplit(settings.proxy).netloc.rpartition("@")[2] if settings.proxy else ""
-    own = (proxy, settings.proxy_dns, settings.language, settings.tier, settings.robots, settings.document_mb)
+    own = (
+        proxy,
+        settings.proxy_dns,
+        settings.language,
+        settings.tier,
+        settings.robots,
+        settings.wishes,
+        settings.document_mb,
+    )
     return repr((sorted((*settings.allow_nets, *hosts)), own))
 
 

@@ -29,7 +29,9 @@ _LICENSE_LINK = re.compile(
 _MAX_VALUE = 200
 RSL_RELATION = "license application/rsl+xml"
 """Relation of a link to a license, with its type."""
-_MAX_PRICE = 40
+_PRICE = re.compile(r"(?:[A-Z$\u20ac\u00a3\u00a5]{1,4} ?)?\d[\d.,]{0,15}(?: ?[A-Z$\u20ac\u00a3\u00a5]{1,4})?", re.ASCII)
+_AMOUNT = re.compile(r"\d[\d.]{0,30}", re.ASCII)
+_UNIT = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
 _MAX_LINES = 20_000
 
 _PHRASES = {"input": "AI input", "train": "training", "search": "search", "mining": "text and data mining"}
@@ -157,9 +159,12 @@ def describe(wishes: Iterable[Wish]) -> str:
 
 
 def read_price(headers: Mapping[str, str], body: str) -> str | None:
-    """Return the price that a response with status 402 asks for, with its source, or None: `crawler-price` or x402."""
-    if price := headers.get("crawler-price"):
-        return f"{clean_line(price, _MAX_PRICE)} (crawler-price)"
+    """Return the price that a response with status 402 asks for, with its source, or None: `crawler-price` or x402.
+
+    Only an amount with a unit is a price: errors contain no other text of a site.
+    """
+    if _PRICE.fullmatch(price := headers.get("crawler-price", "").strip()):
+        return f"{price} (crawler-price)"
     try:
         offers = json.loads(base64.b64decode(headers.get("payment-required", ""), validate=True) or body)["accepts"]
         offer = offers[0]
@@ -167,4 +172,5 @@ def read_price(headers: Mapping[str, str], body: str) -> str | None:
         unit = (offer.get("extra") or {}).get("name") or offer.get("asset")
     except (binascii.Error, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         return None
-    return f"{clean_line(str(amount), _MAX_PRICE)} units of {clean_line(str(unit), _MAX_PRICE)} (x402)"
+    is_price = _AMOUNT.fullmatch(str(amount)) and _UNIT.fullmatch(str(unit))
+    return f"{amount} units of {unit} (x402)" if is_price else None

@@ -129,6 +129,7 @@ class Fetcher:
             reading = await self._service.read(load, request.cache, deadline=deadline, progress=progress)
         except TimeoutError:
             raise timeout_error(job) from None
+        self.visitor.politeness.obey_wishes(reading)
         hint = visit_outcome.document_hint(reading)
         warnings = (hint, *reading.warnings) if hint else reading.warnings
         return replace(reading, requested_url=target, warnings=warnings)

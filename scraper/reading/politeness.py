@@ -233,9 +233,13 @@ class PolitenessPolicy:
         """Start a cooldown if the response requests one, and return warnings about the final URL after redirects.
 
         Raises:
-            RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids, and the settings obey it.
+            RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids, and the settings obey it;
+                or the publisher disallows the use as input of AI, and the settings obey wishes.
         """
         await self.throttle.note_response(snapshot)
+        if self._wishes == "obey":
+            stated = await self._robots_wishes(snapshot.url, principal, deadline)
+            check_wishes((*stated, *wishes.from_headers(snapshot.headers)), snapshot.url)
         if self._robots is None or not snapshot.hops:
             return ()
         target = parse_target(snapshot.url)
@@ -245,17 +249,17 @@ class PolitenessPolicy:
         """Return the reading with the wishes of its publisher: those of the page, the response and robots.txt.
 
         No file is requested for it, unless the settings obey wishes.
-
-        Raises:
-            RobotsDisallowedError: The settings obey wishes, and the publisher disallows the use as input of AI.
         """
         if self._wishes == "off":
             return replace(reading, document=replace(reading.document, wishes=()))
         stated = await self._robots_wishes(snapshot.url, principal, deadline)
         found = wishes.combine((*stated, *wishes.from_headers(snapshot.headers), *reading.document.wishes))
-        if self._wishes == "obey":
-            check_wishes(found, snapshot.url)
         return replace(reading, document=replace(reading.document, wishes=found))
+
+    def obey_wishes(self, reading: Reading) -> None:
+        """Raise RobotsDisallowedError if the settings obey wishes, and AI may not use a page, also a cached one."""
+        if self._wishes == "obey":
+            check_wishes(reading.document.wishes, reading.url)
 
     async def _robots_wishes(self, url: str, principal: str, deadline: Deadline) -> list[Wish]:
         origin, text = ada_url.URL(url).origin, ""

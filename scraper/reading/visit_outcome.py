@@ -325,7 +325,7 @@ def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
         next_step = _retry_after_text(snapshot) or "The site is failing: try again later, or another source."
     asks = read_price(snapshot.headers, snapshot.html) if status == 402 else None
     return errors.HttpStatusError(
-        # No text of the page: errors stand outside of the region that is marked as untrusted.
+        # No text of the page but a price: errors stand outside of the region that is marked as untrusted.
         f"{host_of(snapshot.url)} answered {_format_status(status)}{f', and asks for {asks}' if asks else ''}.",
         status=status,
         target=snapshot.requested_url,

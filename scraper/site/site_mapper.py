@@ -65,8 +65,9 @@ class _Collector:
 
     def add_agent_page(self, entry: SitemapEntry) -> None:
         """Add a page that the site names for agents, or its title if it is the Markdown of a known page."""
+        # Parts of URLs may be no URLs.
         path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
-        for url in (entry.url, path, f"{path}.html", f"{path}/"):
+        for url in filter(ada_url.check_url, (entry.url, path, f"{path}.html", f"{path}/")):
             if (key := page_key(url)) in self.pages:
                 self.titles.setdefault(key, self.pages[key].title or entry.title)
                 return

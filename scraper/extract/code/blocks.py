@@ -126,8 +126,7 @@ def _pieces(block: Element) -> Iterator[str]:
     before = block.text or ""
     if before:
         yield before
-    beside = before + "".join(child.tail or "" for child in block)
-    codes_are_lines = len(block) > 1 and beside.strip(" ") == "" and all(child.tag == "code" for child in block)
+    codes_are_lines = _holds_only_codes(block)
     for child in block:
         if child.tag == "br":
             yield "\n"
@@ -143,6 +142,11 @@ def _pieces(block: Element) -> Iterator[str]:
         before = child.tail or ""
         if before:
             yield before
+
+
+def _holds_only_codes(block: Element) -> bool:
+    beside = (block.text or "") + "".join(child.tail or "" for child in block)
+    return len(block) > 1 and beside.strip(" ") == "" and all(child.tag == "code" for child in block)
 
 
 def _is_not_code(element: Element) -> bool:

@@ -175,16 +175,7 @@ def copy_body(elements: Sequence[Element]) -> Element:
 
     Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts.
     """
-    copies = [copy.deepcopy(element) for element in elements]
-    wrapped = copies[0]
-    if len(copies) > 1 or wrapped.tag in ("pre", "table", "ul", "ol"):
-        wrapped = etree.Element("div")
-        for element in copies:
-            element.tag = "div" if element.tag in ("td", "tr", "tbody", "li", "dd", "body") else element.tag
-            wrapped.append(element)
-    wrapped.tag = "div"
-    if len(copies) == 1:
-        copies[0].tail = None
+    wrapped = _wrap([copy.deepcopy(element) for element in elements])
     for element in list(wrapped.iter()):
         around = element.getparent()
         if element is wrapped or around is None:
@@ -201,6 +192,19 @@ def copy_body(elements: Sequence[Element]) -> Element:
             element.tag = "div"  # the whole text of a post in vBulletin 4
         elif element.tag != "blockquote" and is_quote(element) and element.find(".//blockquote") is None:
             element.tag = "blockquote"
+    return wrapped
+
+
+def _wrap(copies: Sequence[Element]) -> Element:
+    wrapped = copies[0]
+    if len(copies) > 1 or wrapped.tag in ("pre", "table", "ul", "ol"):
+        wrapped = etree.Element("div")
+        for element in copies:
+            element.tag = "div" if element.tag in ("td", "tr", "tbody", "li", "dd", "body") else element.tag
+            wrapped.append(element)
+    wrapped.tag = "div"
+    if len(copies) == 1:
+        copies[0].tail = None
     return wrapped
 
 

@@ -133,21 +133,28 @@ class LinkImageRules(MarkdownRules):
         label = alt.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
             return label
-        names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000].lower()
-        if (len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt)) and any(
-            name in names for name in _EMOJI_NAMES
-        ):
+        if _is_emoji(element, alt):
             return alt
-        picture = element.getparent()
-        sources = picture.iterchildren("source") if picture is not None and picture.tag == "picture" else ()
-        sets = (source.get("srcset") or source.get("data-srcset") for source in sources)
-        source = find_image_source(element, next(filter(None, sets), ""))
+        source = find_image_source(element, _find_picture_set(element))
         url = self.url_resolver.absolute(source)
         if not url:
             return f"(image: {label})" if source.startswith("data:") else ""
         if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
+
+
+def _is_emoji(element: Element, alt: str) -> bool:
+    names = f"{element.get('class') or ''} {element.get('src') or ''}"[:1_000].lower()
+    is_short = len(alt) <= _EMOJI_CHARACTERS or _EMOJI_NAME.fullmatch(alt) is not None
+    return is_short and any(name in names for name in _EMOJI_NAMES)
+
+
+def _find_picture_set(element: Element) -> str:
+    """Return the first `srcset` of the `picture` around an image, or an empty text."""
+    picture = element.getparent()
+    sources = picture.iterchildren("source") if picture is not None and picture.tag == "picture" else ()
+    return next(filter(None, (source.get("srcset") or source.get("data-srcset") for source in sources)), "")
 
 
 def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, takewhile
 from urllib.parse import unquote
@@ -73,19 +73,25 @@ def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
     marks = [mark for mark in marks if mark.name in targets]
     # A link back to its mark is not a mark: splitting the text at marks would break it.
     marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
-    in_block: defaultdict[Element, list[Element]] = defaultdict(list)
-    for target in dict.fromkeys(targets[mark.name] for mark in marks):
-        if (block := find_note_block(target)) is not None:
-            in_block[block].append(target)
-    bodies = {target: body for block, found in in_block.items() for target, body in _split_notes(block, found)}
+    bodies = _find_bodies(dict.fromkeys(targets[mark.name] for mark in marks))
     return [
         (_expand_mark(mark.element), body, mark.label)
         for mark in marks
-        if (body := bodies.get(targets[mark.name])) is not None
-        and body not in mark.element.iterancestors()
-        and len(text_of(body)) <= _MAX_NOTE
-        and not _HEADINGS(body)
+        if (body := bodies.get(targets[mark.name])) is not None and _is_note(body, mark.element)
     ]
+
+
+def _find_bodies(targets: Iterable[Element]) -> dict[Element, Element]:
+    """Return the text of the note at each target."""
+    in_block: defaultdict[Element, list[Element]] = defaultdict(list)
+    for target in targets:
+        if (block := find_note_block(target)) is not None:
+            in_block[block].append(target)
+    return {target: body for block, found in in_block.items() for target, body in _split_notes(block, found)}
+
+
+def _is_note(body: Element, mark: Element) -> bool:
+    return body not in mark.iterancestors() and len(text_of(body)) <= _MAX_NOTE and not _HEADINGS(body)
 
 
 def _parse_mark(link: Element) -> _Mark | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -78,3 +79,12 @@ async def test_who_obeys_reads_pages_of_publishers_that_only_disallow_training()
 async def test_a_robots_txt_that_cannot_be_read_states_nothing() -> None:
     client = RobotsBrowsers("", status=503)
     assert (await read(open_fetcher(client, Settings(wishes="obey")), "/page")).document.text == "Served."
+
+
+async def test_who_obeys_refuses_a_page_that_was_stored_before() -> None:
+    client = RobotsBrowsers("")
+    fetcher = open_fetcher(client, Settings(wishes="obey"))
+    reading = await read(fetcher, "/page")
+    stored = replace(reading, document=replace(reading.document, wishes=(Wish("input", "disallowed", "meta"),)))
+    with pytest.raises(errors.RobotsDisallowedError, match="meta"):
+        fetcher.visitor.politeness.obey_wishes(stored)

@@ -266,8 +266,9 @@ def test_pages_for_agents_add_pages_and_titles() -> None:
         "/private/page.md": "Private",
         "/plain": "Plain",
     }
+    broken = SitemapEntry("https://.md", title="No URL without its end")
     site.lists[f"{ORIGIN}/llms.txt"] = SitemapFile(
-        tuple(SitemapEntry(f"{ORIGIN}{path}", title=title) for path, title in named.items())
+        (broken, *(SitemapEntry(f"{ORIGIN}{path}", title=title) for path, title in named.items()))
     )
     found = build(site)
     assert paths(found) == ["/", "/api", "/guide/start.html", "/guide/", "/hidden/page.md", "/plain"]
