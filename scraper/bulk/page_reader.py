@@ -242,9 +242,13 @@ def _timings(snapshot: Snapshot | None) -> dict[str, float]:
 
 _JSON_LD_TYPE = "ld+json"
 _SCRIPTS = re.compile(
-    r"<!--.*?(?:-->|\Z)|(<base\b[^>]*(?:>|\Z))|(<script\b[^>]*(?:>|\Z))(.*?)(?:(?=</script\b)|\Z)", re.I | re.DOTALL
+    r"<!--.*?(?:-->|\Z)|(<base\b[^>]*>)|(<script\b[^>]*>)(.*?)(?:(?=</script\b)|\Z)|<(?:base|script)\b[^>]*\Z",
+    re.I | re.DOTALL,
 )
-"""Comments, base elements and scripts. Each match goes on to its end, so hostile pages take no longer than others."""
+"""Comments, base elements, scripts, and a cut tag of these at the end of a page, which has no groups.
+
+Each match goes on to its end, so hostile pages take no longer than others.
+"""
 
 
 def extract_json_ld_part(html: str) -> str:

@@ -37,8 +37,9 @@ _SITE_PAGES = 16
 """Pages of a crawled site that a process gets at once. With fewer, more links are known when pages are chosen."""
 _COLLECT_WAIT_S = 1.0
 _MAX_DEATHS = 3
-"""Processes that may die in one place one after the other without an outcome."""
-_CLOSE_LIMIT_S = 10.0
+"""Processes that may die or not open in one place one after the other without an outcome."""
+_OPEN_LIMIT_S, _CLOSE_LIMIT_S = 60.0, 10.0
+"""Seconds until a process has started and opened its services, and to close them."""
 
 
 async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify) -> None:
@@ -88,8 +89,11 @@ class ClusterRun:
         self._cpus = cpus
         self._processes: dict[int, Any] = {}
         """Ray actor by place, from 0."""
-        self._places = processes if planner is None else min(processes, len(planner.sites()))
-        self._blocks = iter_blocks(job, size=block_size(job.stats.remaining, processes))
+        self._open_places: set[int] = set()
+        size = block_size(job.stats.remaining, processes)
+        parts = math.ceil(job.stats.remaining / size) if planner is None else len(planner.sites())
+        self._places = min(processes, parts)
+        self._blocks = iter_blocks(job, size=size)
         self._choosing = asyncio.Lock()
         self._returned: dict[int, list[JobPage]] = {}
         """Pages of processes that have died: of a crawl by place; of a list at 0, for any process."""
@@ -105,9 +109,9 @@ class ClusterRun:
             return
         tasks = [asyncio.create_task(self._use_processes(place)) for place in range(self._places)]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if self._stop.is_set():
-                done, _ = await asyncio.wait(tasks, timeout=2 * GRACE_S)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            # The others may still deliver outcomes, also of a complete crawl.
+            done, _ = await asyncio.wait(tasks, timeout=2 * GRACE_S)
             for task in done:
                 task.result()
         finally:
@@ -120,11 +124,13 @@ class ClusterRun:
         """Read pages in one process; if it dies, continue in another one."""
         is_restarted, deaths = self._job.is_resumed, 0
         key = 0 if self._planner is None else place
-        while True:
+        while not self._stop.is_set() and not is_complete(self._job, self._planner):
             process = self._processes[place] = self._start_process()
             reading: dict[int, JobPage] = {}
             try:
-                await process.open.remote()
+                async with asyncio.timeout(_OPEN_LIMIT_S):
+                    await process.open.remote()
+                self._open_places.add(place)
                 while not self._stop.is_set():
                     returned = self._returned.pop(key, [])
                     if pages := returned or await self._choose_pages(place, reading.values()):
@@ -138,10 +144,19 @@ class ClusterRun:
                     await self._write(outcomes, reading)
                 await self._write(await process.stop.remote(), reading)
                 return
-            except RayActorError:
-                deaths += 1
+            except RayTaskError:
+                # An internal error of the process, which may be a TimeoutError too.
+                raise
+            except (RayActorError, TimeoutError) as error:
+                # It may still run, read its hosts and hold CPUs.
+                ray.kill(process)
+                self._open_places.discard(place)
+                is_dead = isinstance(error, RayActorError)
+                # If the cluster is full, the open processes read all pages of a list.
+                deaths += is_dead or self._planner is not None or not self._open_places
                 if deaths >= _MAX_DEATHS:
-                    raise BulkError("The cluster did not read all pages: its processes died.") from None
+                    problem = "its processes died" if is_dead else "its processes did not open in time"
+                    raise BulkError(f"The cluster did not read all pages: {problem}.") from None
                 self._returned.setdefault(key, []).extend(reading.values())
                 # Its hosts may have been requested just now.
                 is_restarted = True

@@ -10,8 +10,9 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -20,10 +21,12 @@ import psutil
 import pytest
 
 from scraper.bulk.cluster.reader_process import OUTCOMES_LIMIT, ReaderProcess
+from scraper.bulk.crawl import open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import (
     BulkError,
     ClusterUnavailableError,
+    CrawlOptions,
     Format,
     JobPage,
     JobRate,
@@ -202,7 +205,8 @@ async def test_an_internal_error_reaches_the_job() -> None:
 class FakeProcess:
     """Fake Ray actor that returns a page in each call; it dies after `lives_for` pages."""
 
-    def __init__(self, lives_for: int = 1_000) -> None:
+    def __init__(self, lives_for: int = 1_000, *, opens: bool = True) -> None:
+        self.opens = opens
         self.pages: list[JobPage] = []
         self.restarted: list[bool] = []
         self.left = lives_for
@@ -211,7 +215,8 @@ class FakeProcess:
         return SimpleNamespace(remote=getattr(self, f"_{name}"))
 
     async def _open(self) -> None:
-        pass
+        if not self.opens:
+            await asyncio.sleep(600)
 
     async def _add(self, pages: list[JobPage], *, is_restarted: bool) -> None:
         self.pages += pages
@@ -238,7 +243,13 @@ class FakeProcess:
 
 @asynccontextmanager
 async def cluster_run(
-    folder: Path, urls: list[str], processes: list[FakeProcess], stop: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    urls: list[str],
+    processes: Iterable[FakeProcess],
+    stop: asyncio.Event,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    count: int = 1,
 ) -> AsyncIterator[ClusterRun]:
     from scraper.bulk.cluster import runner
 
@@ -246,7 +257,7 @@ async def cluster_run(
     monkeypatch.setattr(runner.ClusterRun, "_start_process", lambda _: next(rest))
     monkeypatch.setattr("ray.kill", lambda _: None)
     async with BulkJob.open(order_of(folder, urls)) as job:
-        yield runner.ClusterRun(job, Settings(), stop, None, 1, 1.0)
+        yield runner.ClusterRun(job, Settings(), stop, None, count, 1.0)
         await job.finish()
 
 
@@ -268,6 +279,79 @@ async def test_processes_that_die_at_once_end_the_job(tmp_path: Path, monkeypatc
         with pytest.raises(BulkError, match=r"^The cluster did not read all pages: its processes died\.$"):
             await run.run()
     assert numbers_in(tmp_path / "out", Format.JSONL).total() == 1
+
+
+async def test_a_lost_process_that_may_still_run_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    from ray.exceptions import ActorUnavailableError
+
+    async def lose(wait_s: float) -> None:
+        raise ActorUnavailableError("The node does not answer.", None)
+
+    urls, processes, killed = ["http://a.example/"], [FakeProcess(), FakeProcess()], list[FakeProcess]()
+    monkeypatch.setattr(processes[0], "_collect", lose)
+    async with cluster_run(tmp_path, urls, processes, asyncio.Event(), monkeypatch) as run:
+        monkeypatch.setattr("ray.kill", killed.append)
+        await run.run()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(urls)
+    assert killed == processes
+
+
+async def test_processes_that_do_not_open_end_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setattr("scraper.bulk.cluster.runner._OPEN_LIMIT_S", 0.01)
+    processes = [FakeProcess(opens=False) for _ in range(3)]
+    async with cluster_run(tmp_path, ["http://a.example/"], processes, asyncio.Event(), monkeypatch) as run:
+        with pytest.raises(BulkError, match="its processes did not open in time"):
+            async with asyncio.timeout(60):
+                await run.run()
+
+
+async def test_a_list_on_a_full_cluster_is_read_by_the_open_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setattr("scraper.bulk.cluster.runner._OPEN_LIMIT_S", 0.01)
+    urls = [f"http://a.example/{number}" for number in range(100)]
+    closed = (FakeProcess(opens=False) for _ in range(100_000))
+    async with cluster_run(
+        tmp_path, urls, chain([FakeProcess()], closed), asyncio.Event(), monkeypatch, count=2
+    ) as run:
+        await run.run()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(urls)
+
+
+async def test_a_short_list_starts_one_process_for_each_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    urls = [f"http://host{number}.example/" for number in range(17)]
+    processes = [FakeProcess() for _ in range(8)]
+    rest = iter(processes)
+    async with cluster_run(tmp_path, urls, rest, asyncio.Event(), monkeypatch, count=8) as run:
+        await run.run()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(urls)
+    assert len(list(rest)) == 6
+
+
+async def test_the_last_page_of_a_crawl_is_written_also_to_a_slow_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    from scraper.bulk.cluster.runner import ClusterRun
+
+    urls, processes = ["http://a.example/", "http://b.example/"], iter([FakeProcess(), FakeProcess()])
+    monkeypatch.setattr(ClusterRun, "_start_process", lambda _: next(processes))
+    monkeypatch.setattr("ray.kill", lambda _: None)
+    spec = order_of(tmp_path, urls, crawl=CrawlOptions(tuple(urls), max_pages=2))
+    async with BulkJob.open(spec) as job:
+        deliver = job.deliver
+
+        async def deliver_slowly(outcome: PageOutcome) -> None:
+            await asyncio.sleep(0.3 if outcome.page.host == "b.example" else 0)
+            await deliver(outcome)
+
+        monkeypatch.setattr(job, "deliver", deliver_slowly)
+        await ClusterRun(job, Settings(), asyncio.Event(), await open_planner(job), 2, 1.0).run()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(urls)
 
 
 async def test_a_cancelled_run_does_not_wait_for_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,13 @@ def test_a_page_without_json_ld_has_an_empty_part() -> None:
     assert extract_json_ld_part("<p>words</p>" * 1_000) == ""
 
 
+def test_a_tag_cut_at_the_end_of_the_page_is_left_out() -> None:
+    script, cut = f'<script type="application/ld+json">{THING}</script>', '<script type="application/ld+json" id=a'
+    assert extract_json_ld_part(f"<p>x</p>{cut}") == ""
+    for end in (cut, '<base href="/dir'):
+        assert extract_json_ld_part(f"{script}<p>x</p>{end}") == extract_json_ld_part(script)
+
+
 @pytest.mark.parametrize("noise", ["<!--", "<script>", "<base ", "<script type=ld+json", "</script"])
 def test_hostile_pages_are_scanned_in_linear_time(noise: str) -> None:
     html = noise * 200_000 + "ld+json"
