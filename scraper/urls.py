@@ -220,8 +220,10 @@ _TRACKING = frozenset(
 _TRACKING_PREFIXES = ("utm_", "vero_", "oly_", "pk_", "mtm_", "hsa_")
 _RESULT_TRACKING = frozenset("ref_url wfr oc si sca_esv amp=1 amp= outputtype=amp".split())
 """Parameters, some with a value, that make no other result of a search. On some sites, they make another page."""
-_SESSION_NAMES = frozenset("s sess sessid session sessionid sid jsessionid cfid cftoken zenid oscsid".split())
-"""Names of parameters without underscores and `php`."""
+_SESSION_NAMES = frozenset(
+    "s sid phpsess phpsess_ phpsessid phpsess_id phpsession phpsession_ phpsessionid phpsession_id sess sess_ sessid "
+    "sess_id session session_ sessionid session_id jsessionid cfid cftoken zenid oscsid".split()
+)
 _MIN_SESSION_VALUE = 16
 """Letters and digits of a session id."""
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
@@ -340,8 +342,7 @@ def _is_noise(name: str, value: str) -> bool:
     if name.lower() in _TRACKING or name.lower().startswith(_TRACKING_PREFIXES):
         return True
     is_id = len(value) >= _MIN_SESSION_VALUE and value.isascii() and value.isalnum() and not value.isalpha()
-    plain = name.lower().removeprefix("php").replace("_", "")
-    return is_id and (plain in _SESSION_NAMES or plain.startswith("aspsessionid"))
+    return is_id and (name.lower() in _SESSION_NAMES or name.lower().startswith("aspsessionid"))
 
 
 _MISSING = "-does-not-exist/"

@@ -267,9 +267,10 @@ class Leases:
 
     def _leases(self, key: str) -> _KeyLeases:
         if key not in self._keys and len(self._keys) >= self._max_keys:
-            # A tenth of the keys without leases, those without effect first.
-            idle = {name: one for name, one in self._keys.items() if not one.tokens}
-            ending = sorted(idle, key=lambda name: max(idle[name].next_at, idle[name].cooldown_until))
-            for name in ending[: 1 + len(ending) // 10]:
+            # The key without leases that ends first, and up to a tenth of them if they are without effect.
+            ends = {name: max(one.next_at, one.cooldown_until) for name, one in self._keys.items() if not one.tokens}
+            ending, now = sorted(ends, key=ends.__getitem__), self._clock()
+            over = [name for name in ending[1 : 1 + len(ending) // 10] if ends[name] <= now]
+            for name in ending[:1] + over:
                 del self._keys[name]
         return self._keys.setdefault(key, _KeyLeases())

@@ -194,6 +194,7 @@ class ValkeyClient:
             raise IncompatibleServiceError(f"is version {version[:20] or 'unknown'}; {least} or newer is needed")
         if info.get("role") not in (None, "master"):
             raise IncompatibleServiceError("is a replica, which takes no writes")
+        self.note = None
         is_evicting = str(info.get("maxmemory_policy", "")).startswith(("allkeys", "volatile"))
         if is_evicting and info.get("maxmemory") not in (0, "0", None):
             self.note = "It may evict what servers agreed on: set its maxmemory-policy to noeviction."

@@ -157,6 +157,14 @@ _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
 _NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
 _GOOGLE_NEWS = "news.google.com"
+_GOOGLE = re.compile(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?")
+_ENGINE = re.compile(
+    r"(?:.+\.)?(?:(?:duckduckgo|bing|brave|qwant|startpage|yahoo)\.com|ecosia\.org|yandex\.[a-z]{2,3}(?:\.[a-z]{2})?)"
+)
+_REDIRECT_PATH = re.compile(
+    r"/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|imgres|search/url)", re.IGNORECASE
+)
+_REDIRECT_FIELDS = ("uddg", "url", "u", "q", "imgrefurl", "target", "to", "dest", "destination")
 _OPAQUE = b"AU_yqL"
 
 
@@ -172,13 +180,15 @@ def unwrap_redirect(url: str) -> str:
 
 
 def is_opaque_redirect(url: str) -> bool:
-    """Return True if an unwrapped URL is still a redirect that only a visit resolves: Google News, Baidu."""
+    """Return True if an unwrapped URL is still a redirect that only a visit resolves: Google News, Google, Baidu."""
     parts = split_url(url)
     if parts is None:
         return False
     if _host(parts) == _GOOGLE_NEWS:
         return _NEWS_ID.match(parts.path) is not None
-    return _host(parts) == "baidu.com" and parts.path == "/link" and "url=" in parts.query
+    if _host(parts) == "baidu.com":
+        return parts.path == "/link" and "url=" in parts.query
+    return parts.path == "/goto" and _GOOGLE.fullmatch(_host(parts)) is not None
 
 
 def _inside(parts: SplitResult) -> str:
@@ -191,7 +201,9 @@ def _inside(parts: SplitResult) -> str:
     if (host == "bing.com" or host.endswith(".bing.com")) and parts.path == "/ck/a":
         target = _field(parts, "u")  # `a1` and URL-safe base64 without padding
         return _decoded(target[2:]).decode("utf-8", "replace") if target.startswith("a1") else ""
-    return _field(parts, "uddg") if host == "duckduckgo.com" and parts.path.rstrip("/") == "/l" else ""
+    if _REDIRECT_PATH.match(parts.path) and (_GOOGLE.fullmatch(host) or _ENGINE.fullmatch(host)):
+        return next((value for name in _REDIRECT_FIELDS if is_web_url(value := _field(parts, name))), "")
+    return ""
 
 
 def _from_news_id(identity: str) -> str:

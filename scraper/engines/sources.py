@@ -113,8 +113,9 @@ def _join_runs(value: object) -> str:
 
 def _question_key(link: str) -> str:
     match link.split("/"):
-        case [_, "", host, "questions", number, *_]:
-            return f"question:{host}/{number}"
+        case [_, "", host, "questions", rest, *_]:
+            number = rest.partition("?")[0].partition("#")[0]
+            return f"question:{host}/{number}" if number.isdecimal() else ""
     return ""
 
 

@@ -83,8 +83,11 @@ def is_clock(old: str, new: str, elapsed_s: float) -> bool:
 
 
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
-_MARKS = re.compile(r"!(?=\[)|\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|<?https?://[^\s>)\]]+>?")
-"""Marks of images, targets of links, callouts and URLs."""
+_LONGEST_ITEM_MARK = len("999. ")
+"""A longer number is text, such as a year."""
+_IMAGE = re.compile(r"!\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
+_MARKS = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|<?https?://[^\s>)\]]+>?")
+"""Targets of links, callouts and URLs."""
 _NO_FORMATTING = str.maketrans(dict.fromkeys("*_`~#>|\\[]", " "))
 _MAX_SEGMENT = 400
 """Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
@@ -158,8 +161,8 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 def _clean_text(text: str) -> str:
     # The number of a list item changes if an item above is added, and a theme may number a list.
     item = _ITEM.match(text)
-    text = f"- {text[item.end() :]}" if item else text
-    text = " ".join(remove_noise(_MARKS.sub(" ", text)).translate(_NO_FORMATTING).split()).casefold()
+    text = f"- {text[item.end() :]}" if item and item.end() <= _LONGEST_ITEM_MARK else text
+    text = " ".join(remove_noise(_MARKS.sub(" ", _IMAGE.sub(r"\1", text))).translate(_NO_FORMATTING).split()).casefold()
     for sign in ".,;:!?)":
         text = text.replace(f" {sign}", sign)
     return text

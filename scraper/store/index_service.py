@@ -218,7 +218,7 @@ class IndexService:
         if name == DEFAULT_INDEX:
             self._memory.create(principal, name, Tokenizer())
         store: IndexStore = self._memory
-        found = store.find(principal, name)
+        found = store.find(principal, name) if _is_name(name) else []
         if not found and _is_name(name):
             store = self._file
             found = store.find(principal, name)

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
@@ -35,6 +36,10 @@ _BATCH = 32
 _WRITE_LIMIT_S = 30.0
 TOUCH_EVERY_S = 5.0
 """Seconds during which uses of pages are collected before their times are written."""
+_COUNT_AGAIN_S = 30.0
+"""Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
+LARGE = 20_000
+"""Pages from which counts are reused for `_COUNT_AGAIN_S`."""
 _PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted to make room."""
 CHECKED_PAGES = 1_000
@@ -62,7 +67,8 @@ class PostgresPageStore(WriteBehindPageStore):
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
-        self._counted_bytes = 0
+        self._sizes: tuple[int, int] = (0, 0)
+        self._counted_at = 0.0
         self._bytes_since_count = 0
         """Bytes written by this server since the cache was counted."""
         self._pages_since_count = CHECKED_PAGES
@@ -82,11 +88,13 @@ class PostgresPageStore(WriteBehindPageStore):
         return self._server.problem
 
     async def _clear(self) -> int | None:
-        self._pages_since_count = CHECKED_PAGES
+        self._sizes, self._pages_since_count = (0, 0), CHECKED_PAGES
         count: int | None = await self._read(page_queries.clear, base_page_store.LONG_LIMIT_S)
         return count
 
     async def _fetch_sizes(self) -> tuple[int, int] | None:
+        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < _COUNT_AGAIN_S:
+            return self._sizes if self._server.problem is None else None
         sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
         return sizes
 
@@ -149,13 +157,14 @@ class PostgresPageStore(WriteBehindPageStore):
         self._pages_since_count += len(rows)
 
     async def _count(self, connection: Connection) -> tuple[int, int]:
-        pages, self._counted_bytes = await page_queries.sizes(connection)
+        self._sizes = await page_queries.sizes(connection)
+        self._counted_at = time.monotonic()
         self._bytes_since_count = self._pages_since_count = 0
-        return pages, self._counted_bytes
+        return self._sizes
 
     async def _prune(self) -> None:
         is_known = self._pages_since_count < CHECKED_PAGES
-        if is_known and self._counted_bytes + self._bytes_since_count <= self._limit_bytes:
+        if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
             return
         with contextlib.suppress(PostgresUnavailableError):
             pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)

@@ -169,6 +169,18 @@ async def test_a_full_service_is_away_until_there_is_room(tmp_path: Path) -> Non
         await does_everything(one)
 
 
+async def test_the_note_about_eviction_ends_with_the_policy(tmp_path: Path) -> None:
+    options = ("--maxmemory", "50mb", "--maxmemory-policy")
+    async with redis_server(tmp_path, *options, "allkeys-lru") as redis, member(redis.url) as one:
+        assert "noeviction" in (one.status().note or "")
+        await redis.stop()
+        await until_away(one)
+        redis.options = (*options, "noeviction")
+        await redis.start()
+        await until_there(one)
+        assert "noeviction" not in (one.status().note or "")
+
+
 async def test_a_slow_service_is_waited_for_and_named(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as redis, delayed(redis.port, 0.1) as slow, member(slow.url) as one:
         assert not one.status().away

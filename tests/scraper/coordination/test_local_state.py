@@ -41,3 +41,15 @@ async def test_keys_without_leases_are_evicted() -> None:
     await leases.start_cooldown("last", 30)
     assert set(leases.cooldowns()) == {"last"} and leases.list_leases() == [held]
     assert isinstance(await leases.take("busy", ThrottleTerms(at_once=1)), RetryLater)
+
+
+async def test_of_running_cooldowns_only_as_many_as_needed_are_evicted() -> None:
+    now = [0.0]
+    leases = Leases(clock=lambda: now[0], max_keys=40)
+    for number in range(40):
+        await leases.start_cooldown(f"host{number}", 60 + number)
+    await leases.start_cooldown("new", 300)
+    assert "host0" not in leases.cooldowns() and len(leases.cooldowns()) == 40
+    now[0] = 62.5
+    await leases.start_cooldown("newer", 300)
+    assert set(leases.cooldowns()) == {"new", "newer", *(f"host{number}" for number in range(3, 40))}

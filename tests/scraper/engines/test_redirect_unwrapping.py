@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -28,6 +28,19 @@ def _news(payload: bytes) -> str:
         + "&ntb=1",
         "https://r.search.yahoo.com/_ylt=A/RV=2/RE=1/RO=10/RU=https%3a%2f%2fexample.com%2fa%3fb%3dc%26d%3d%2520e/RK=2/RS=x-",
         f"https://news.google.com/rss/articles/{_news(_TARGET.encode())}?oc=5",
+        *(
+            f"https://{page}={quote(_TARGET, safe='')}&rut=1"
+            for page in (
+                "www.google.com/url?sa=t&q",
+                "www.google.co.uk/url?q=tides&url",
+                "google.de/imgres?q=tides&imgrefurl",
+                "search.brave.com/a/redirect?url",
+                "www.ecosia.org/url?url",
+                "www.startpage.com/url?u",
+                "html.duckduckgo.com/l/?uddg",
+                "yandex.com.tr/clck/jsredir?url",
+            )
+        ),
         _TARGET,
     ],
 )
@@ -52,6 +65,7 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
         f"https://news.google.com/rss/articles/{_news(b'AU_yqLM' + b'x' * 120)}?oc=5",
         "https://news.google.com/read/CBMiX0FVX3lxTE",
         "http://www.baidu.com/link?url=Tgl0-g239cremd5r4O",
+        "https://www.google.com/goto?url=CAESdgFA",
     ],
 )
 def test_opaque_links_stay_and_are_reported_as_opaque(url: str) -> None:
@@ -69,6 +83,8 @@ def test_opaque_links_stay_and_are_reported_as_opaque(url: str) -> None:
         "https://bing.com.elsewhere.example/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
         "https://example.com/ck/a?u=a1aHR0cHM6Ly9leGFtcGxlLm9yZy8",
         "https://www.google.com/url?q=javascript:alert(1)",
+        "https://www.google.com/search?q=https%3A%2F%2Felsewhere.example%2F",
+        "https://google.com.elsewhere.example/url?q=https%3A%2F%2Felsewhere.example%2F",
         "https://[bad",
         "https://news.google.com/rss/articles/%%%",
         "",

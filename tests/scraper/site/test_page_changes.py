@@ -52,6 +52,7 @@ def test_blocks_are_paragraphs_items_rows_headings_and_code() -> None:
         ("whatever the tide", "**whatever** the [tide](https://a.example/?sid=1)"),
         ("# Ferries", "## Ferries"),
         ("```python", "``` py"),
+        ("whatever the tide", "whatever ![the tide](my pic (1).png)"),
     ],
 )
 def test_formatting_and_link_targets_are_no_change(old: str, new: str) -> None:
@@ -92,6 +93,11 @@ def test_the_numbers_of_list_items_are_no_text() -> None:
     old = "1. Open the valve.\n2. Fill the tank.\n3. Close the valve."
     new = "1. Check the seal.\n2. Open the valve.\n3. Fill the tank.\n4. Close the valve."
     assert [(one.kind, one.new) for one in compare_pages(old, new).changes] == [("added", "1. Check the seal.")]
+
+
+def test_a_leading_year_is_text() -> None:
+    (change,) = compare_pages("2024. Annual report published", "2025. Annual report published").changes
+    assert change.kind == "edited" and change.only_numbers
 
 
 def test_a_page_that_was_empty_gains_blocks() -> None:

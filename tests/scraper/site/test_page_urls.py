@@ -43,6 +43,14 @@ def test_other_pages_have_other_keys(other: str) -> None:
     assert page_key(other) != page_key("https://site.example/a")
 
 
+def test_only_known_names_are_those_of_session_ids() -> None:
+    value = "0123456789abcdef0"
+    for name in ("PHPSESSID", "sess_id", "phpsession_", "session_id", "ASPSESSIONIDQQ", "oscsid"):
+        assert page_key(f"https://site.example/a?{name}={value}") == page_key("https://site.example/a")
+    for name in ("s_id", "php_sid", "phpsid", "zen_id", "asp_session_id"):
+        assert page_key(f"https://site.example/a?{name}={value}") != page_key("https://site.example/a")
+
+
 def test_index_pages_and_the_order_of_parameters_do_not_matter() -> None:
     assert page_key("https://site.example/a/index.html") == page_key("https://site.example/a/")
     assert page_key("https://site.example/?b=2&a=1") == page_key("https://site.example/?a=1&b=2")

@@ -173,6 +173,8 @@ async def test_error_texts_are_those_of_the_contract(indexes: IndexService) -> N
             await indexes.create(name, principal=ME, backend=backend)
     with pytest.raises(IndexFaultError, match=r"^Index not found: none$"):
         await add(indexes, "a", "text", name="none")
+    with pytest.raises(IndexFaultError, match=r"^Index not found: half \ud800$"):
+        await look(indexes, "text", "half \ud800")
     with pytest.raises(IndexFaultError, match=r"^Content must be a non-empty string$"):
         await add(indexes, "a", " \n")
 

@@ -57,6 +57,27 @@ async def test_one_server_at_a_time_prunes_the_cache(postgres: PostgresServer, m
         assert await postgres.say(orphans, url) == []
 
 
+async def test_a_large_cache_is_counted_again_after_some_time(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scraper.store.postgres import stores as pages_module
+
+    url = await postgres.database()
+    async with shared_pages(url) as one, shared_pages(url) as other:
+        one.put(entry("https://example.org/1"))
+        await one.flush()
+        assert (await other.stats()).pages == 1
+        monkeypatch.setattr(pages_module, "LARGE", 1)
+        one.put(entry("https://example.org/2"))
+        await one.flush()
+        assert (await other.stats()).pages == 1
+        monkeypatch.setattr(pages_module, "_COUNT_AGAIN_S", 0.0)
+        assert (await other.stats()).pages == 2
+        monkeypatch.setattr(pages_module, "_COUNT_AGAIN_S", 60.0)
+        await other.clear()
+        assert (await other.stats()).pages == 0
+
+
 async def test_an_oversized_or_unstorable_page_does_not_affect_others(
     postgres: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:

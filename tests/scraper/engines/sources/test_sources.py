@@ -178,6 +178,24 @@ def test_a_comparison_is_no_markup() -> None:
     assert row.snippet == "Low water (p<0.05), higher water (p > 0.1). H2O"
 
 
+@pytest.mark.parametrize(
+    ("rest", "number"), [("42?x=1", "42"), ("42#7", "42"), ("42/how", "42"), ("tagged/tides", ""), ("", "")]
+)
+def test_the_key_of_a_question_is_its_number(rest: str, number: str) -> None:
+    data = json.loads(BODIES["stackexchange"])
+    data["items"][0]["link"] = f"https://a.example/questions/{rest}"
+    (row,) = ask("stackexchange", json.dumps(data)).results
+    assert row.key == (f"question:a.example/{number}" if number else "")
+
+
+def test_papers_of_one_arxiv_id_have_one_key_in_any_case() -> None:
+    body = BODIES["arxiv"].replace("abs/2401.00001v2", "abs/math.GT/0309136v1")
+    data = json.loads(BODIES["datacite"])
+    data["data"][0]["attributes"]["doi"] = data["data"][0]["id"] = "10.48550/arXiv.math.gt/0309136"
+    (one,), (other,) = ask("arxiv", body).results, ask("datacite", json.dumps(data)).results
+    assert one.key == other.key == "arxiv:math.gt/0309136"
+
+
 def test_bad_rows_cost_only_themselves() -> None:
     data = json.loads(BODIES["crates"])
     data["crates"] = [None, {"name": 5}, {"description": "no name"}, *data["crates"], "text"]
