@@ -189,7 +189,7 @@ class ListLevel:
     style: str = "decimal"
     """One of Word's number styles; `bullet` or `none` without a number."""
     pattern: str = "%1."
-    """Label, with `%1` for the count of the highest level."""
+    """Label, with `%1` for the count of the highest level; `%0` is the tenth, which only OpenDocument has."""
     start: int = 1
     restarts_after: int | None = None
     """Level, from 1, whose count restarts this one, as do higher levels. None means any higher level, 0 none."""
@@ -229,8 +229,8 @@ class ListCounter:
         level = self.levels.get(at, ListLevel("none"))
 
         def numeral(match: re.Match[str]) -> str:
-            shown = int(match[1]) - 1
+            shown = (int(match[1]) or 10) - 1
             other = self.levels.get(shown, ListLevel())
             return format_numeral(self.counts.get(shown, other.start), "decimal" if level.legal else other.style)
 
-        return "" if level.style in ("bullet", "none") else re.sub("%([1-9])", numeral, level.pattern).strip()
+        return "" if level.style in ("bullet", "none") else re.sub("%([0-9])", numeral, level.pattern).strip()

@@ -47,12 +47,12 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         ContentTooLargeError: It decompresses to more than the limit.
     """
     parts = ZipParts(data)
-    # Without pictures and other files, which python-pptx would read.
-    files = {name: parts.read(name) if name.endswith((".xml", ".rels")) else b"" for name in parts.names}
-    for name, xml in files.items():
-        if name.startswith("ppt/slides/") and (b"AlternateContent" in xml or b"oMath" in xml):
-            files[name] = _simplify(parse_xml(xml, name))
     try:
+        # Without pictures and other files, which python-pptx would read.
+        files = {name: parts.read(name) if name.endswith((".xml", ".rels")) else b"" for name in parts.names}
+        for name, xml in files.items():
+            if name.startswith("ppt/slides/") and (b"AlternateContent" in xml or b"oMath" in xml):
+                files[name] = _simplify(parse_xml(xml, name))
         presentation = Presentation(io.BytesIO(write_zip(files)))
         slides = list(presentation.slides)
         properties = presentation.core_properties

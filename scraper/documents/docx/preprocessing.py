@@ -25,7 +25,7 @@ FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
 
 _CELL_BREAKS = re.compile(r"[\s|]+(?:-{3}[\s|]+)*")
 _BRACKETS = str.maketrans("[]()", "    ")
-_HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
+_HEADING = re.compile(r"(?:heading\s*([1-9])|title)$", re.IGNORECASE)
 _MAX_STYLE_DEPTH = 10
 HEADING_LEVELS = {str(level): level + 1 for level in range(9)}
 """Heading level by value of `w:outlineLvl`, from 0; 9 means body text."""

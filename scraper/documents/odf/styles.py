@@ -12,6 +12,7 @@ from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element
 
 _DEPTH = 20
+_MAX_LEVELS = 10
 _CODE = frozenset({"preformatted text", "source code", "code", "code block", "html preformatted", "macro text"})
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _BOLD = frozenset({"bold", "600", "700", "800", "900"})
@@ -112,10 +113,12 @@ def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
         if not isinstance(level.tag, str):
             continue
         at = get_int_attribute(level, ns.TEXT + "level", 1) - 1
+        if at not in range(_MAX_LEVELS):
+            continue
         numeral = _NUMERALS.get(str(level.get(ns.STYLE + "num-format", "1")), "none")
         first = max(0, at + 1 - get_int_attribute(level, ns.TEXT + "display-levels", 1))
         above = (one for one in range(first, at) if found.get(one, ListLevel()).style not in ("bullet", "none"))
-        numbers = ".".join(f"%{one + 1}" for one in (*above, at))
+        numbers = ".".join(f"%{(one + 1) % 10}" for one in (*above, at))
         found[at] = ListLevel(
             "bullet" if "bullet" in level.tag else numeral,
             f"{get_attribute(level, ns.STYLE + 'num-prefix')}{numbers}{get_attribute(level, ns.STYLE + 'num-suffix')}",
@@ -124,4 +127,5 @@ def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
     if len(found) != 1:
         return found
     ((at, alone),) = found.items()
-    return {one: replace(alone, pattern=alone.pattern.replace(f"%{at + 1}", f"%{one + 1}")) for one in range(9)}
+    own = f"%{(at + 1) % 10}"
+    return {one: replace(alone, pattern=alone.pattern.replace(own, f"%{(one + 1) % 10}")) for one in range(_MAX_LEVELS)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from pptx.opc.packuri import PackURI
 from pptx.util import Inches
 
 from scraper.documents import slides
-from tests.scraper.documents.builders import parse
+from scraper.documents.model import ParseRequest
+from scraper.errors import MalformedDocumentError
+from tests.scraper.documents.builders import parse, zipped
 
 
 def presentation() -> bytes:
@@ -148,6 +151,15 @@ def test_formulas_stand_in_their_sentence() -> None:
     shape.element.find(".//{*}p").append(formula)
     paragraph.add_run().text = " stays"
     assert parse(saved(deck)).markdown.endswith("The share $\\frac{a}{b}$ stays")
+
+
+def test_slide_that_is_only_alternative_content_is_damaged() -> None:
+    mark = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    with zipfile.ZipFile(io.BytesIO(presentation())) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    slide = f'<mc:AlternateContent xmlns:mc="{mark}"><mc:Fallback/></mc:AlternateContent>'
+    with pytest.raises(MalformedDocumentError):
+        slides.read(zipped({**parts, "ppt/slides/slide1.xml": slide}), ParseRequest())
 
 
 def test_shapes_are_read_row_by_row_and_groups_in_their_place() -> None:

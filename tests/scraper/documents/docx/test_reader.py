@@ -78,6 +78,12 @@ def test_outline_level_of_a_style_makes_headings_with_or_without_numbers() -> No
     assert found == "## 1 Scope\n\n## 2 Terms\n\nWords"
 
 
+@pytest.mark.parametrize("name", ["heading 10", "Heading 1 Note text", "Heading1 small print"])
+def test_style_whose_name_only_begins_like_a_heading_is_text(name: str) -> None:
+    styles = f'<w:style w:type="paragraph" w:styleId="Own"><w:name w:val="{name}"/></w:style>'
+    assert parse(builders.docx(paragraph("Words", "Own"), styles=styles)).markdown == "Words"
+
+
 def test_list_starts_at_its_number_and_continues_after_text() -> None:
     text = body(paragraph("a", numbered=2), paragraph("Between."), paragraph("b", numbered=2))
     assert text == "3. a\n\nBetween.\n\n4. b"

@@ -57,6 +57,21 @@ def test_headings_are_below_the_title_and_have_visible_numbers() -> None:
     )
 
 
+def test_tenth_level_has_its_own_number() -> None:
+    level = '<text:outline-level-style text:level="{0}" style:num-format="1" text:display-levels="{0}"/>'.format
+    outline = f"<text:outline-style>{''.join(map(level, range(1, 11)))}</text:outline-style>"
+    head = '<text:h text:outline-level="10">{}</text:h>'.format
+    parsed = parse(builders.odf("text", head("a") + head("b"), outline))
+    assert parsed.markdown == "###### 1.1.1.1.1.1.1.1.1.1 a\n\n###### 1.1.1.1.1.1.1.1.1.2 b"
+
+
+def test_levels_of_a_list_style_are_limited() -> None:
+    level = '<text:list-level-style-number text:level="{}" style:num-format="1" text:display-levels="{}"/>'.format
+    for style in (level(200_000, 200_000), level(10, 200_000)):
+        styles = f'<text:list-style style:name="N">{style}</text:list-style>'
+        assert len(parse(builders.odf("text", listed(item(p("one"))), styles)).markdown) < 50
+
+
 def test_bold_italic_struck_and_breaks_are_preserved_and_hidden_text_is_omitted() -> None:
     looks = "".join(
         f'<style:style style:name="{name}" style:family="text"><style:text-properties {look}/></style:style>'
