@@ -167,7 +167,7 @@ class Browsers:
 
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered. A
         page that crashes its renderer (in mode RENDER: twice), or exceeds a limit of memory or messages, is returned
-        unrendered. Raises BrowsersError if a subclass with the URL and the next step.
+        unrendered. Raises a BrowsersError with the URL and the next step.
         """
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)

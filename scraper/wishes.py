@@ -11,6 +11,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from scraper.model import Wish
@@ -45,7 +46,8 @@ def from_headers(headers: Mapping[str, str]) -> list[Wish]:
     if any(_is_no_ai(headers.get("x-robots-tag", ""))):
         wishes.append(Wish("train", "disallowed", "header X-Robots-Tag"))
     wishes += _read_reservation(headers, "header")
-    wishes += [Wish("license", url, "header Link") for url in _LICENSE_LINK.findall(headers.get("link", "")[:20_000])]
+    urls = _LICENSE_LINK.findall(headers.get("link", "")[:20_000])
+    wishes += [Wish("license", clean_line(url, _MAX_VALUE), "header Link") for url in urls]
     if headers.get("www-authenticate", "").lower().startswith("license"):
         wishes.append(Wish("license", "required", "header WWW-Authenticate"))
     return wishes
@@ -90,7 +92,7 @@ def _parse_robots(text: str) -> tuple[list[Wish], list[tuple[set[str], list[tupl
         elif name in _STATEMENTS:
             groups[-1][1].append((name, value))
         elif name == "license" and value:
-            licenses.append(Wish("license", value[:_MAX_VALUE], "robots.txt License"))
+            licenses.append(Wish("license", clean_line(value, _MAX_VALUE), "robots.txt License"))
         is_naming = name == "user-agent" or (is_naming and not name)
     return licenses, groups
 
@@ -100,9 +102,12 @@ def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Ite
     found: list[tuple[int, str]] = []
     for own, value in rules:
         first, _, rest = value.partition(" ")
-        prefix, preferences = (first.rstrip("*$"), rest) if first.startswith(("/", "*")) else ("/", value)
-        if own == name and path.startswith(prefix):
-            found.append((len(prefix), preferences))
+        pattern, preferences = (first, rest) if first.startswith(("/", "*")) else ("/", value)
+        # A wildcard at the end adds nothing; `$` would be a character of a name to fnmatch.
+        glob = pattern.removesuffix("$").replace("[", "[[]").replace("?", "[?]")
+        glob += "" if pattern.endswith("$") else "*"
+        if own == name and len(pattern) <= _MAX_VALUE and pattern.count("*") <= 5 and fnmatchcase(path, glob):
+            found.append((len(pattern), preferences))
     longest = max((length for length, _ in found), default=0)
     for length, preferences in found:
         if length == longest:

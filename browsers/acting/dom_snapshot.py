@@ -78,7 +78,7 @@ class PageNode:
     has_controls: bool = False
     """True if a descendant is a control, set when an outline is built."""
     is_behind: bool = False
-    """True behind a modal dialog or in an inert part, set by `page_regions`, as the next ones."""
+    """True behind a modal dialog or in an inert part, set by `mark_regions`, as the next ones."""
     is_main: bool = False
     own_cell: tuple[int, int] | None = None
     cell: tuple[int, int] | None = None

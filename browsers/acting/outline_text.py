@@ -94,7 +94,7 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
             text = quote(_changed_part(old[key].name, line.name)) if line.role == "text" else line.text
             changes.append(f"~ {text}")
     _flush(added, changes)
-    changes += _describe_order(before, after, old, new, is_rest_equal=not changes and len(old) == len(new))
+    changes += _describe_order(old, new, is_rest_equal=not changes and len(old) == len(new))
     removed = [truncate(line.text, _MAX_REMOVED_CHARS) for key, line in old.items() if key not in new]
     if len(new) > _WHOLE_FROM and len(changes) + len(removed) > _WHOLE_SHARE * len(new):
         return None
@@ -105,7 +105,7 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     return "\n".join(changes)
 
 
-def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
+def _describe_order(old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
     """Return a line with the lines whose order in the document differs; on the screen, if nothing else changed."""
     orders = [[key for key in one if key in other] for one, other in ((old, new), (new, old))]
     if is_rest_equal and orders[0] == orders[1]:

@@ -23,12 +23,12 @@ def parse_content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def resolve_location(base: str, location: str) -> str:
-    """Resolve a `Location` header as browsers do, without its credentials; return an invalid one trimmed."""
+    """Resolve a `Location` header as browsers do, without credentials of its own; return an invalid one trimmed."""
     try:
         target, origin = ada_url.URL(location, base), ada_url.URL(base)
     except ValueError:
         return location.strip()
-    if (target.username, target.password) != (origin.username, origin.password):
+    if (target.username, target.password) not in (("", ""), (origin.username, origin.password)):
         target.username = target.password = ""
     return str(target.href)
 

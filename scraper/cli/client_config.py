@@ -242,7 +242,7 @@ def _merge_yaml(text: str, keys: Sequence[str], entry: Entry) -> str:
     if block in text:
         return text
     lines, head = text.splitlines(keepends=True), f"{keys[0]}:"
-    if any(line.strip().startswith(f"{SERVER_NAME}:") for line in lines):
+    if any(line[:1].isspace() and line.strip().startswith(f"{SERVER_NAME}:") for line in lines):
         raise MergeError("it contains an entry of this name.")
     for at, line in enumerate(lines):
         if line.startswith(head):

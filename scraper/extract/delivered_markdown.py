@@ -23,6 +23,8 @@ _SEARCHING_STAGES = frozenset(
 """Stages of the reader that search the content among other parts of a page: all of the Markdown is content."""
 
 _TYPES = frozenset({"text/markdown", "text/x-markdown", "text/mdx", "text/x-mdx"})
+_MAX_CHARACTERS = 1_000_000
+"""Characters, which take 1.3 s of CPU. Longer texts are returned as they are."""
 _FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNORECASE)
 """Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
 
@@ -54,10 +56,14 @@ _DROPPED = re.compile(
 
 
 def is_markdown(snapshot: Snapshot) -> bool:
-    """Return True if a response is Markdown by its type, or by its name if the type says no more than text."""
+    """Return True if a response is Markdown by its type, or by its name if the type says no more than text.
+
+    Longer texts than a page are plain text.
+    """
     name = urlsplit(snapshot.url).path.rpartition("/")[2]
     is_named = snapshot.media_type in ("", "text/plain") and _FILE_NAME.fullmatch(name) is not None
-    return (is_named or snapshot.media_type in _TYPES) and not is_binary(snapshot.html)
+    is_declared = is_named or snapshot.media_type in _TYPES
+    return is_declared and len(snapshot.html) <= _MAX_CHARACTERS and not is_binary(snapshot.html)
 
 
 def build_page(snapshot: Snapshot) -> tuple[Snapshot, frozenset[str]]:

@@ -80,6 +80,8 @@ def read(snapshot: Snapshot) -> Document:
 def _format_text(media_type: str, text: str) -> str:
     if not text.strip():
         return ""
+    if media_type.endswith("markdown"):  # too long for the reader
+        return text.strip()
     if media_type in _PROSE_TYPES:
         # Line breaks matter in code, tables and lists, but not in prose.
         has_layout = re.search(r"^(?: {2,}|\t)\S|[^.\s] {3,}\S|^[#*>|`~+-]", text, re.MULTILINE) is not None

@@ -47,7 +47,8 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, without: C
         UnsupportedTypeError: the response is neither a page nor text.
     """
     if delivered_markdown.is_markdown(snapshot):
-        snapshot, without = delivered_markdown.build_page(snapshot)
+        snapshot, unneeded = delivered_markdown.build_page(snapshot)
+        without = unneeded.union(without)
     elif not plaintext.is_page(snapshot):
         return plaintext.read(snapshot)
     return _finish(run_stages(STAGES, start_draft(snapshot, model or load_bundled_classifier()), without=without))

@@ -249,7 +249,7 @@ async def _read_arguments(request: Request) -> dict[str, Any]:
     body = await read_body(request.receive, MESSAGE_BYTES)
     if body.size_bytes > MESSAGE_BYTES:
         raise HTTPException(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
-    if not body.size_bytes:
+    if not body.data:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         raise HTTPException(415, "Send the arguments as application/json.")

@@ -107,7 +107,7 @@ _TYPO_SIMILARITY = 0.75
 _MAX_FOREIGN = 20
 """Arguments of a call that are compared with the parameters, which takes 0.2 ms each."""
 _NAME_PARTS = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-_DEFAULT_ANSWER_TOKENS = Settings().max_answer_tokens
+_DEFAULT_ANSWER_TOKENS: Any = Settings.__dataclass_fields__["max_answer_tokens"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,4 +452,4 @@ def region_of(text: str) -> str:
 
 def body_budget(settings: Settings) -> int:
     """Return the tokens for page text in an answer; the remaining tokens are for header and region marks."""
-    return round(BODY_BUDGET * settings.max_answer_tokens / _DEFAULT_ANSWER_TOKENS)
+    return round(BODY_BUDGET * settings.max_answer_tokens / int(_DEFAULT_ANSWER_TOKENS))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import pickle
@@ -48,9 +49,11 @@ def run(setup: dict[str, Any]) -> None:
     else:
         gc.disable()  # One document makes few cycles, and the process ends after it.
     for name in setup["preload"]:
-        loaded = pkgutil.resolve_name(name)
-        if ":" in name:
-            loaded()
+        module, _, function = name.partition(":")
+        # `pkgutil.resolve_name` would hide which module is missing.
+        loaded = importlib.import_module(module)
+        if function:
+            getattr(loaded, function)()
     if "job" in setup:
         channel.sendall(messages.pack_frame(b""))
         with channel.makefile("rb") as stream:

@@ -128,6 +128,10 @@ _Call = tuple[str, str, str]
 """Principal, session and request id of a running call."""
 
 
+def _is_no_ended_session(record: logging.LogRecord) -> bool:
+    return not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
+
+
 class SessionRecovery:
     """Serve POST requests of unknown sessions without a session, and all other requests with the stateful manager.
 
@@ -142,9 +146,7 @@ class SessionRecovery:
         self._ended: LRUCache[str, bool] = LRUCache(_MAX_ENDED_SESSIONS)
         self._running: dict[_Call, asyncio.Future[None]] = {}
         # Without the SDK's log event of a message whose session has ended.
-        logging.getLogger("mcp.server.streamable_http").addFilter(
-            lambda record: not isinstance(record.exc_info and record.exc_info[1], _ENDED_ERRORS)
-        )
+        logging.getLogger("mcp.server.streamable_http").addFilter(_is_no_ended_session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""

@@ -152,3 +152,8 @@ async def test_page_does_not_receive_cached_responses_of_another_visit(
         request = Request(f"http://{HOST}{path}", mode=Mode.AUTO, tier=tier, principal="bob", deadline_s=30.0)
         snapshot = await client.visit(request, never)
         assert f"Answer number {before + 1}" in text_of(snapshot)
+
+
+@pytest.mark.parametrize("location", ["mailto:a@b.example", "javascript:alert(1)", "data:text/plain,a", "file:///etc"])
+def test_targets_without_a_host_are_resolved_from_urls_with_credentials(location: str) -> None:
+    assert resolve_location("http://user:password@a.example/", location) == location

@@ -108,6 +108,11 @@ def test_other_texts_and_files_stay_what_they_are() -> None:
         delivered("/page.md", "text/plain", "\0\1\2" * 50)
 
 
+def test_a_very_long_text_is_returned_as_it_is() -> None:
+    text = "# Title\n\n" + "Word word. " * 100_000
+    assert delivered("/page.md", "text/markdown", text).markdown.startswith("# Title\n\nWord")
+
+
 def test_indented_code_stays_code_without_components() -> None:
     assert "```\nindented = 1\n```" in delivered("/a.md", "", "# A\n\nText:\n\n    indented = 1\n\nMore.").markdown
 
