@@ -216,11 +216,15 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
             index = parent[index]
         return index
 
-    positions = [vertical.at for vertical in down]
+    by_band: dict[int, list[tuple[float, float, float, int]]] = defaultdict(list)
+    for index, (x, start, end) in enumerate(down, len(across)):
+        for band in range(_band(start - _TOUCH), _band(end + _TOUCH) + 1):
+            by_band[band].append((x, start - _TOUCH, end + _TOUCH, index))
     for at, (y, start, end) in enumerate(across):
-        first, last = bisect_left(positions, start - _TOUCH), bisect_right(positions, end + _TOUCH)
-        for index, (_, low, high) in enumerate(down[first:last], len(across) + first):
-            if low - _TOUCH <= y <= high + _TOUCH and parent[index] != parent[at]:
+        near = by_band[_band(y)]
+        first, last = bisect_left(near, (start - _TOUCH,)), bisect_right(near, (end + _TOUCH, math.inf))
+        for _, low, high, index in near[first:last]:
+            if low <= y <= high and parent[index] != parent[at]:
                 parent[find(index)] = find(at)
     groups: dict[int, tuple[list[RulingLine], list[RulingLine]]] = defaultdict(lambda: ([], []))
     for index, line in enumerate((*across, *down)):
@@ -234,6 +238,14 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
         if len(xs) >= 3 and len(ys) >= 3:
             lattices.append(_Lattice(xs, ys, tuple(horizontals), tuple(verticals)))
     return sorted(lattices, key=lambda lattice: (lattice.ys[0], lattice.xs[0]))
+
+
+_BAND, _MAX_BANDS = 10.0, 400
+"""Points. Only the vertical lines in the same band of the page are compared with a horizontal line."""
+
+
+def _band(y: float) -> int:
+    return 0 if y < 0 else int(y / _BAND) if y < _BAND * _MAX_BANDS else _MAX_BANDS
 
 
 _OPEN_CELL = 8.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 Span = tuple[float, float]
@@ -135,6 +135,29 @@ class LayoutPage:
     tags: tuple[TagNode, ...] = ()
     rotated_runs: tuple[TextRun, ...] = ()
     """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""
+
+
+def rotate_page(page: LayoutPage, angle: int, width: float) -> LayoutPage:
+    """Return a page of this width rotated so that text turned by 90, 180 or 270 degrees is upright."""
+    height = page.height
+
+    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        if angle == 90:
+            return y0, width - x1, y1, width - x0
+        if angle == 270:
+            return height - y1, x0, height - y0, x1
+        return width - x1, height - y1, width - x0, height - y0
+
+    runs = []
+    for run in page.runs:
+        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
+        runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
+    ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in page.lines.across]
+    ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in page.lines.down]
+    across = sorted({RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0})
+    down = sorted({RulingLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0})
+    lines = RulingLines(tuple(across), tuple(down))
+    return replace(page, height=width if angle % 180 else height, runs=tuple(runs), lines=lines)
 
 
 _MAX_LINES = 4_000

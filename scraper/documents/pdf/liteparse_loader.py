@@ -6,6 +6,7 @@ import contextlib
 import html
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,7 +19,7 @@ from scraper.call_context import Deadline
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf import item_corrections
 from scraper.documents.pdf.formula_layout import write_formulas
-from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines
+from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines, rotate_page
 from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
 from scraper.documents.pdf.text_assembly import SPACE
@@ -219,19 +220,23 @@ def _remove_hidden(item: item_corrections.PdfItem, page: PageText) -> Iterator[i
 
 
 def _convert_page(page: Any, items: Sequence[item_corrections.PdfItem]) -> LayoutPage:
-    height = page.height if math.isfinite(page.height) and 0 < page.height < 100_000 else 800.0
+    angle = _find_text_angle(items)
+    width, height = (
+        side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
+    )
     lines = find_lines(page.vector_graphics)
-    runs = write_formulas(tuple(_convert_runs(items)), lines.across)
-    tags, rotated = _read_tags(page.structure_tree), _find_rotated_runs(items)
-    return LayoutPage(page.page_num, height, runs, lines, tags, rotated)
+    runs = write_formulas(tuple(_convert_runs(items, angle)), lines.across)
+    tags, rotated = _read_tags(page.structure_tree), () if angle else _find_rotated_runs(items)
+    converted = LayoutPage(page.page_num, height, runs, lines, tags, rotated)
+    return rotate_page(converted, angle, width) if angle else converted
 
 
-def _convert_runs(items: Sequence[item_corrections.PdfItem]) -> Iterator[TextRun]:
-    """Yield the level runs; drop rotated ones, such as stamps in the margin."""
+def _convert_runs(items: Sequence[item_corrections.PdfItem], angle: int) -> Iterator[TextRun]:
+    """Yield the runs with the rotation of the page; drop others, such as stamps in the margin."""
     for item in items:
         text = item.text
         is_typed_line = len(text) > 7 and not text.strip(" -=_\u2014\u2500")
-        if not text or text.isspace() or is_typed_line or not _is_straight(item):
+        if not text or text.isspace() or is_typed_line or not _is_straight(item, angle):
             continue
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
@@ -266,10 +271,14 @@ def _font_size(item: item_corrections.PdfItem) -> float:
     return round(min(item.size, 1000.0) * 2) / 2
 
 
-def _is_straight(item: item_corrections.PdfItem) -> bool:
-    """Return True for level text, or text slanted in place of an italic font, which PDFium reports as a rotation."""
-    slant = abs((item.rotation + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
-    return slant <= 1 or (slant < _MAX_SLANT and item.height < _MAX_LINE_HEIGHT * item.size)
+def _is_straight(item: item_corrections.PdfItem, angle: int = 0) -> bool:
+    """Return True for text with the rotation of the page, or slanted in place of an italic font.
+
+    PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
+    """
+    slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    height = item.width if angle % 180 else item.height
+    return slant <= 1 or (slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * item.size)
 
 
 def _find_rotated_runs(items: Sequence[item_corrections.PdfItem]) -> tuple[TextRun, ...]:
@@ -337,6 +346,17 @@ def _read_tags(tree: Any) -> tuple[TagNode, ...]:
 def _span(attributes: Sequence[Any], name: str) -> int:
     value = next((one.number_value for one in reversed(attributes) if one.name == name), None)
     return min(100, max(1, int(value))) if value is not None and math.isfinite(value) else 1
+
+
+def _find_text_angle(items: Sequence[item_corrections.PdfItem]) -> int:
+    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
+    by_rotation: Counter[float] = Counter()
+    for item in items:
+        by_rotation[item.rotation] += len(item.text)
+    characters: Counter[int] = Counter()
+    for rotation, count in by_rotation.items():
+        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
+    return characters.most_common(1)[0][0] if characters else 0
 
 
 _XMP_FACT = re.compile(r"<dc:(title|creator)>(?:(?!</dc:).){0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)

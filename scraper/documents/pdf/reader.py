@@ -162,7 +162,7 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
 
 def _text_blocks(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
-    for table in find_tables(rows, page.lines.across):
+    for table in find_tables(rows, page.lines.across, page.rotated_runs):
         yield from layout_blocks.build_blocks(rows[at : table.start])
         yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end

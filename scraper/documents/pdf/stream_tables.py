@@ -8,7 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.table_cells import SegmentedRow, Table, find_free_strips, merge_lines, split_row
+from scraper.documents.pdf.table_cells import SegmentedRow, Table, add_headers, find_free_strips, merge_lines, split_row
 from scraper.documents.pdf.text_assembly import is_label, text_of_row
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
@@ -44,7 +44,9 @@ class StreamTable(NamedTuple):
     rows: Table
 
 
-def find_tables(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> list[StreamTable]:
+def find_tables(
+    rows: Sequence[LayoutRow], across: Sequence[RulingLine], rotated_runs: Sequence[TextRun] = ()
+) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
     if all(len(row.runs) == 1 for row in rows):
         return []
@@ -61,7 +63,10 @@ def find_tables(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> list
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
-        found.append(StreamTable(at, end, table))
+        above = rows[found[-1].end if found else 0 : at]
+        edges = (lines[at].y0, lines[at].y1)
+        table, count = add_headers(table, _columns(lines[at:end]), edges, above, rotated_runs)
+        found.append(StreamTable(at - count, end, table))
         at = end
     return found
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from scraper.documents.pdf.blocks import format_code, is_code
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, Span, TagNode, TextRun
+from scraper.documents.pdf.reading_order import order_by_columns
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
@@ -142,7 +143,7 @@ class _TagReader:
         return TaggedCell(join_lines(map(text_of_row, rows)), node.column_span, node.row_span, span)
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
-        """Return the runs of an element in drawing order."""
+        """Return the runs of an element in drawing order, or by column if it continues in the next one."""
         excluded = {id(inner) for inner in without}
 
         def gather(part: TagNode) -> list[tuple[int, TagNode]]:
@@ -151,7 +152,7 @@ class _TagReader:
             # Only the marked content IDs order an element's own text among that of its children.
             return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
 
-        return [run for mark, part in gather(node) for run in self._take(mark, part)]
+        return order_by_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
 
     def _take(self, mark: int, node: TagNode) -> list[TextRun]:
         if mark in self.used or self._owners.get(mark, id(node)) != id(node):

@@ -20,6 +20,7 @@ WIDE_GAP = 0.75
 _FIXED_WIDTH_GAP = 0.66
 """Multiple of the font size: spaces of a fixed width are .6."""
 _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++(?:[a-z]|[⁰¹²³⁴-⁹]{1,2})?|[-–—.*]{1,3}|n/?a|N/?A")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/–]\d{2,4})?[*a-z]?")
 
 
 class SegmentedRow(LayoutRow):
@@ -99,10 +100,10 @@ def _merge_rows(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _count_headers(grid: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows above the first one with numbers in half of its cells after the first."""
+    """Return the number of rows above the first one with numbers, not years, in half of its cells after the first."""
     for index, row in enumerate(grid):
         cells = [cell for cell in row[1:] if cell]
-        if cells and sum(map(is_number, cells)) * 2 >= len(cells):
+        if cells and sum(map(is_number, cells)) * 2 >= len(cells) and not all(map(_YEAR.fullmatch, cells)):
             return index
     return 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scraper.documents.builders import drawn_pdf, parse, table_cells, text_at
 
 
@@ -90,3 +92,16 @@ def test_narrow_columns_of_full_lines_are_prose() -> None:
     text = body(*columns)
     assert "|" not in text
     assert text.index("column-60 13") < text.index("column-190 0") < text.index("column-320 0")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "x", "y", "step"),
+    [("0 1 -1 0", 60, 700, (12, 0)), ("-1 0 0 -1", 500, 740, (0, -12)), ("0 -1 1 0", 540, 100, (-12, 0))],
+)
+def test_page_whose_text_is_rotated_has_its_layout(matrix: str, x: int, y: int, step: tuple[int, int]) -> None:
+    words = [
+        leaning(x + step[0] * at, y + step[1] * at, f"Words of line {at} at the harbor", matrix) for at in range(3, 6)
+    ]
+    heading, _, text = body(leaning(x, y, "THE HULL", matrix, 24), *words).partition("\n\n")
+    assert heading.startswith("# ")
+    assert text.index("line 3") < text.index("line 4") < text.index("line 5")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from scraper.documents.pdf.lattice_tables import find_grids
+from scraper.documents.pdf.layout_model import LayoutPage, RulingLine, RulingLines
 from tests.scraper.documents.builders import drawn_pdf, line, parse, text_at
 
 WIDE = "A line of prose that goes over both halves of the page and gives them their whole width in points"
@@ -105,3 +109,32 @@ def test_number_that_a_narrow_cell_divides_stays_whole(above: str, below: str, w
     assert [row for row in rows if row.startswith("| ") and "---" not in row] == [
         f"| {name} | {whole} |" for name in ("Harbor", "Ferry", "Boat", "Pier")
     ]
+
+
+def test_header_over_groups_of_columns_without_frames_is_a_row() -> None:
+    head = ("Town", "no.", "Rate (95% CI)", "no.", "Rate (95% CI)")
+    rows = (head, *((f"Town {at}", f"{at}12", f"{at}.51", "781", "2.17") for at in range(4)))
+    xs = (60, 160, 230, 310, 380)
+    cells = [text_at(x, 150 + 14 * y, cell) for y, row in enumerate(rows) for x, cell in zip(xs, row, strict=True)]
+    groups = [text_at(145, 136, "All northern harbors"), text_at(245, 136, "All southern harbors")]
+    text = read_drawn(text_at(60, 80, WIDE), *groups, *cells)
+    assert "| All northern harbors |" in text
+    assert "|\n| --- | --- | --- | --- | --- |\n| Town | no. | Rate (95% CI) | no. |" in text
+
+
+def test_row_of_years_belongs_to_the_header() -> None:
+    rows = (("", "2007", "2009"), ("Town", "Ships", "Ferries"), ("Bergen", "12", "99"), ("Porto", "17", "43"))
+    cells = [
+        text_at(x, 150 + 12 * y, cell)
+        for y, row in enumerate(rows)
+        for x, cell in zip((60, 160, 240), row, strict=True)
+    ]
+    assert "| Town | 2007 Ships | 2009 Ferries |" in read_drawn(text_at(60, 80, WIDE), *filter(None, cells))
+
+
+def test_many_short_lines_are_compared_only_with_near_ones() -> None:
+    across = tuple(sorted(RulingLine(at * 0.4, 0, 500) for at in range(2_000)))
+    down = tuple(sorted(RulingLine(at * 7 % 500, at * 0.4, at * 0.4 + 8) for at in range(2_000)))
+    started = time.process_time()
+    find_grids(LayoutPage(1, 800, (), RulingLines(across, down)))
+    assert time.process_time() - started < 0.1
