@@ -145,7 +145,9 @@ def _expand_mark(link: Element) -> Element:
 
 def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> list[Element]:
     labels: dict[Element, str] = {}
+    taken: set[str] = set()
     used = {label for _, _, label in pairs if label.isdigit()}
+    free = (number for number in map(str, count(1)) if number not in used and number not in taken)
     anchor_names: dict[Element, set[str]] = {}
     """By the body of a note: the anchors by which it may link back to its marks."""
     for mark, body, label in pairs:
@@ -153,9 +155,9 @@ def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> li
         names += [around.get("id") for around in islice(mark.iterancestors(), 2)]
         anchor_names.setdefault(body, set()).update(filter(None, names))
         if body not in labels:
-            is_usable = label and label.isascii() and label.isalnum() and label not in labels.values()
-            free = (number for number in map(str, count(1)) if number not in used and number not in labels.values())
+            is_usable = label and label.isascii() and label.isalnum() and label not in taken
             labels[body] = label if is_usable else next(free)
+            taken.add(labels[body])
     own = {body: label for _, body, label in reversed(pairs)}
     for mark, body, _ in pairs:
         tail = mark.tail
@@ -191,6 +193,7 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
         if not _SIDENOTE_CLASS.search(note.get("class") or "") or not text_of(note).strip():
             continue
         mark = _mark_before(note)
+        mark = _insert_mark(note) if mark is None else mark
         if mark is None:
             continue
         around = note.getparent()
@@ -206,6 +209,34 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
             continue
         pairs.append((mark, note, label))
     return pairs
+
+
+_INLINE_NOTE = re.compile(r"(?:^|\s)(?:inline-?)?foot-?note(?:-(?:text|content|body))?(?:\s|$)", re.IGNORECASE)
+_LABEL_AT_END = re.compile(r"\s*[\[(]?(\d{1,3}|[*†‡])[\])]?\s*\Z")
+_MIN_WORDS = 3
+
+
+def _insert_mark(note: Element) -> Element | None:
+    """Insert and return a mark for a note that is a `span` in its sentence, perhaps after its number in the text."""
+    around, before = note.getparent(), note.getprevious()
+    is_note = note.tag == "span" and _INLINE_NOTE.search(note.get("class") or "") is not None
+    if not is_note or around is None or len(text_of(note).split()) < _MIN_WORDS:
+        return None
+    text = (around.text if before is None else before.tail) or ""
+    is_labeled = around.tag == "sup" or _MARK_CLASS.search(around.get("class") or "") is not None
+    label = _LABEL_AT_END.search(text) if is_labeled else None
+    if label is None and not text.strip() and (before is None or before.tag == "br"):
+        return None  # a paragraph of its own
+    mark = etree.Element("sup")
+    mark.text = label.group(1) if label else ""
+    note.addprevious(mark)
+    if label is not None:
+        text = text[: label.start()]
+        if before is None:
+            around.text = text
+        else:
+            before.tail = text
+    return mark
 
 
 def _mark_before(note: Element) -> Element | None:

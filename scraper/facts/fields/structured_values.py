@@ -26,6 +26,8 @@ _CHECKED_KINDS = frozenset({"email", "money", "number", "phone"})
 """Formats that a value must have: a price is not a currency."""
 _MIN_NAME = 4
 _MAX_DEPTH = 4
+_MAX_GRAPH_DEPTH = 10
+"""Levels of lists and `@graph` in each other."""
 SYNTAXES = ("json_ld", "microdata")
 _NAMES = ("name", "headline", "title")
 _REGIONS = ("addressRegion", "addressCountry")
@@ -43,14 +45,23 @@ def read_items(
     known = [title for title in map(name_key, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
     for syntax in SYNTAXES:
-        items: Sequence[dict[str, Any]] = getattr(data, syntax)
-        graphs = (graph for item in items if isinstance(graph := item.get("@graph"), list))
-        for item in (*items, *(part for graph in graphs for part in graph if isinstance(part, dict))):
+        for item in _iterate_graphs(getattr(data, syntax)):
             own = own_name(item)
             if len(own) >= _MIN_NAME and any(own in title or title in own for title in known):
                 found.append((syntax, item))
     objects = iterate_objects(read_states(data, scripts), MAX_OBJECTS, MAX_JSON_DEPTH)
     return found + [("fetched_json", item) for item in objects if own_name(item) in known]
+
+
+def _iterate_graphs(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the objects of lists and of `@graph`, but not those in other properties."""
+    if isinstance(value, list | tuple) and depth < _MAX_GRAPH_DEPTH:
+        for part in value:
+            yield from _iterate_graphs(part, depth + 1)
+    elif isinstance(value, dict):
+        yield value
+        if depth < _MAX_GRAPH_DEPTH:
+            yield from _iterate_graphs(value.get("@graph"), depth + 1)
 
 
 def read_states(data: StructuredData, scripts: Iterable[ScriptElement]) -> list[Any]:

@@ -166,14 +166,18 @@ def _read_item_authors(
     items: list[jsonld.JsonLdItem], referenced: list[jsonld.JsonLdItem]
 ) -> tuple[list[str], list[str]]:
     """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
-    graph = SchemaGraph(referenced)
+    found = SchemaGraph(referenced).items()
+    by_id = {str(item["@id"]): item for item in found if "@id" in item and jsonld.read_names(item)}
     people: list[str] = []
     organizations: list[str] = []
     for item in items:
         authors = item.get("author")
         if not authors:
             continue
-        listed = [graph.resolve(one) for one in (authors if isinstance(authors, list) else [authors])]
+        listed = [
+            by_id.get(str(one.get("@id")), one) if isinstance(one, dict) and not jsonld.read_names(one) else one
+            for one in (authors if isinstance(authors, list) else [authors])
+        ]
         own = [one for one in listed if not (isinstance(one, dict) and _is_organization(one))]
         people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
         organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))

@@ -44,12 +44,12 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
     left = _MAX_REPAIRED_PER_PAGE
     for block in islice(blocks, _MAX_BLOCKS):
         text = block.strip().removeprefix("\ufeff")
-        found = _read_documents(text) if len(block) <= _MAX_CHARACTERS else []
-        if not found and len(block) <= min(left, _MAX_REPAIRED):
+        found = _read_documents(text) if len(block) <= _MAX_CHARACTERS else None
+        if found is None and len(block) <= min(left, _MAX_REPAIRED):
             left -= len(block)
             found = _read_broken(text)
-        broken += not found and bool(text)
-        values += [value for value in found if isinstance(value, dict) and value]
+        broken += found is None and bool(text)
+        values += [value for value in found or () if isinstance(value, dict) and value]
     return JsonLdBlocks(tuple(values), broken)
 
 
@@ -128,8 +128,8 @@ def _flatten_lists(value: Any) -> list[Any]:
     return found
 
 
-def _read_documents(text: str) -> list[Any]:
-    """Return the values of one JSON document or several in a row; nothing if they are broken."""
+def _read_documents(text: str) -> list[Any] | None:
+    """Return the values of one JSON document or several in a row; None if they are broken."""
     decoder = json.JSONDecoder(strict=False, parse_int=_parse_integer)
     found: list[Any] = []
     at = 0
@@ -140,7 +140,7 @@ def _read_documents(text: str) -> list[Any]:
             while at < len(text) and (text[at] in ";," or text[at].isspace()):
                 at += 1
     except (ValueError, RecursionError):
-        return []
+        return None
     return found
 
 
@@ -159,8 +159,11 @@ _CODE = re.compile(r"(?<=[:\[,])(\s*+)(0\d{1,40})(?=\s*[,\]}])")
 _NOTHING = re.compile(r'(?<=":)(\s*+)(?:undefined)?(?=\s*[,}])')
 
 
-def _read_broken(text: str) -> list[Any]:
-    """Return the values of a JavaScript object, in a comment or CDATA, or of a repaired text if an @type survives."""
+def _read_broken(text: str) -> list[Any] | None:
+    """Return the values of a JavaScript object, in a comment or CDATA, or of a repaired text if an @type survives.
+
+    Return None if there are none.
+    """
     text = _WRAPPER.sub("", text)
     text = html.unescape(text) if _ESCAPED_QUOTE.search(text) else text
     # A text editor may have changed quotes, and line ends to tags.
@@ -175,4 +178,4 @@ def _read_broken(text: str) -> list[Any]:
         objects = [part for part in found if isinstance(part, dict) and part]
         if any(attempt == text or "@type" in part or "@graph" in part for part in objects):
             return objects
-    return []
+    return None

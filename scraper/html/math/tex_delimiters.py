@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from scraper.html.dom.urls import is_balanced
 from scraper.values.text import MAX_TEX
 
 _MAX_INLINE_TEX = 2_000
@@ -32,6 +33,7 @@ _MACROS = re.compile(
 )
 _WHOLE = re.compile(r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\$|\$(?P<d>[^$]*)\$)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
 r"""Five words in a row outside of `\text{}`, each before a space or punctuation: a sentence, which no formula has."""
@@ -94,7 +96,8 @@ def strip_delimiters(tex: str) -> str:
 def strip_display_style(tex: str) -> str:
     """Return a formula without a brace pair that only sets the size of all of it, as MediaWiki writes it."""
     styled = _DISPLAY_STYLE.fullmatch(tex)
-    return styled.group(1).strip() if styled is not None else tex
+    is_whole = styled is not None and is_balanced(_ESCAPED.sub("", styled.group(1)), "{", "}")
+    return styled.group(1).strip() if styled is not None and is_whole else tex
 
 
 def is_prose(tex: str) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from scraper.extract.normalize.footnotes import extract_footnotes
+from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.xpath import Element
+from tests.growth import assert_linear
 from tests.scraper.extract.conversion import converted, markdown_of
 from tests.scraper.extract.snapshots import read
 
@@ -136,6 +140,36 @@ def test_two_notes_with_equal_labels_get_different_ones() -> None:
 )
 def test_powers_and_section_links_are_not_footnotes(html: str) -> None:
     assert "[^" not in markdown_of(html)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "<span class=footnote>The text of the note.</span>",
+        "<sup class=footnote-ref>1<span class=footnote-text>The text of the note.</span></sup>",
+        "<span class=footnote-ref>[1] <span class='x inline-footnote'>The text of the note.</span></span>",
+    ],
+)
+def test_a_note_inside_its_sentence_is_moved_to_the_end(note: str) -> None:
+    html = f"<p>One{note} goes on <em>here</em>{note.replace('1', '2').replace('The', 'Second')}.</p>"
+    assert markdown_of(html) == (
+        "One[^1] goes on *here*[^2].\n\n[^1]: The text of the note.\n\n[^2]: Second text of the note."
+    )
+
+
+def test_labels_for_many_notes_are_found_soon() -> None:
+    def make(count: int) -> str:
+        marks = "".join(f"<p>a<sup><a href='#n{at}'>*</a></sup></p>" for at in range(count))
+        return marks + "".join(f"<p id=n{at}>* x</p>" for at in range(count))
+
+    assert_linear(_extract_notes, make, 1_000)
+    assert [note.get("label") for note in _extract_notes(make(3))] == ["1", "2", "3"]
+
+
+def _extract_notes(html: str) -> list[Element]:
+    root = parse_html(html).root
+    assert root is not None
+    return extract_footnotes(root)
 
 
 def test_a_note_whose_mark_was_removed_is_dropped() -> None:

@@ -49,6 +49,14 @@ def test_machine_readable_data_of_the_page_come_first() -> None:
     assert {one.source for one in found.evidence.values()} == {"json_ld"}
 
 
+@pytest.mark.parametrize("graph", ["{}", "[{}]", '{{"@graph": {}}}', '[{{"@graph": [[{}]]}}]'])
+def test_an_item_is_found_in_a_graph_of_any_shape(graph: str) -> None:
+    item = '{"@type": "Book", "name": "The Tide", "isbn": "9780306406157"}'
+    block = f'{{"@graph": {graph.format(item)}}}'
+    found = by_name(f"<script type='application/ld+json'>{block}</script>{BOOK}", isbn="")
+    assert found.evidence["isbn"].source == "json_ld"
+
+
 def test_a_value_that_a_label_contradicts_has_little_confidence_and_an_alternative() -> None:
     found = by_name(LD + BOOK, author="", isbn="").evidence
     assert (found["author"].confidence, found["author"].alternatives) == (0.45, ("Ben Mole",))

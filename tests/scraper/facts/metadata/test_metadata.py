@@ -128,6 +128,12 @@ def _stated(block: str) -> Document:
             "2024-05-17",
         ),
         (
+            '{"@graph": [{"@type": "Article", "author": {"@type": "Person", "@id": "#p", "url": "/p", "image": "/i"}}, '
+            '{"@type": "Person", "@id": "#p", "name": "Ada Lovelace"}]}',
+            "Ada Lovelace",
+            None,
+        ),
+        (
             '{"@type": "Product", "name": "Kettle", "review": [{"@type": "Review", '
             '"author": {"name": "Buyer Bob"}, "datePublished": "2019-01-01"}]}',
             None,

@@ -58,6 +58,12 @@ def test_a_broken_block_loses_only_itself_and_is_counted() -> None:
     assert found.broken == 2
 
 
+def test_an_empty_block_is_not_broken_and_needs_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonld, "_MAX_REPAIRED_PER_PAGE", 50)
+    found = jsonld.read(["[]" + " " * 40 + "[[]]", f"//\n{GOOD}"])
+    assert found.broken == 0 and [value["name"] for value in found.values] == ["Kettle"]
+
+
 @hostile_inputs(
     {
         "lists": (200_000, lambda n: "[" * n),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scraper.html.dom import parsing
 from scraper.html.dom.xpath import text_of
 
@@ -40,6 +42,13 @@ def test_illegal_characters_are_removed_in_every_notation() -> None:
     assert bold is not None
     parsing.remove(bold)
     assert text_of(root) == "ab A\U0001f600\r"
+
+
+@pytest.mark.parametrize("tag", ["title-x", "style-box", "script-host", "title", "b"])
+def test_a_page_nested_too_deeply_keeps_its_text(tag: str) -> None:
+    root = parsing.parse_html(f"<body>{f'<{tag}>' * 3_000}The words<p>end of page</p>").root
+    assert root is not None
+    assert "The words" in text_of(root) and "end of page" in text_of(root)
 
 
 def test_deep_elements_with_form_feeds_are_flattened() -> None:

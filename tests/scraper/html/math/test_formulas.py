@@ -44,6 +44,10 @@ FRACTION = "<mfrac><mi>a</mi><mi>b</mi></mfrac>"
         ("<script type='math/tex; mode=display'>a\n+b</script>", "$$\na\n+b\n$$"),
         ("<p><img class=latex src=/i.png alt='\\frac{1}{2}'></p>", r"$\frac{1}{2}$"),
         ("<p><img class=mwe-math-fallback-image-inline src=/m.svg alt='{\\displaystyle x^{2}}'></p>", "$x^{2}$"),
+        (
+            "<p><img class=mwe-math-fallback-image-inline src=/m.svg alt='{\\displaystyle a}+{b}'></p>",
+            "${\\displaystyle a}+{b}$",
+        ),
         ("<p><img src='https://latex.example.com/svg.image?%5Csum_%7Bi%7Da_i'></p>", r"$\sum_{i}a_i$"),
         ("<p><img src='https://chart.example.com/chart?cht=tx&chl=%5Calpha%2B1'></p>", r"$\alpha+1$"),
         ("<p><img src='https://example.com/formula/%5Cfrac%7Bm%7D%7Bv%7D'></p>", r"$\frac{m}{v}$"),
