@@ -47,3 +47,15 @@ def format_clock(seconds: float) -> str:
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def is_balanced(text: str, opening: str, closing: str) -> bool:
+    """Return True if every bracket of one kind is closed after it is opened."""
+    if opening not in text and closing not in text:
+        return True
+    depth = 0
+    for character in text:
+        depth += (character == opening) - (character == closing)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -6,10 +6,11 @@ import re
 
 from scraper.extract.markdown.tree_converter import MarkdownRules, SoupTag, Tags, edge_whitespace
 from scraper.html.dom.tags import HEADINGS
-from scraper.html.dom.urls import find_image_source, is_balanced
+from scraper.html.dom.urls import find_image_source
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
+from scraper.values.text import is_balanced
 
 _MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""

@@ -6,6 +6,7 @@ import re
 from urllib.parse import urljoin
 
 from scraper.html.dom.xpath import Element
+from scraper.values.text import is_balanced
 
 _MAX_CHARACTERS = 2_000
 """Characters. Longer URLs carry state or data for machines and would fill an answer."""
@@ -99,15 +100,3 @@ def _escape_for_markdown(address: str) -> str:
     if not is_balanced(address, "(", ")"):
         address = address.replace("(", "%28").replace(")", "%29")
     return address
-
-
-def is_balanced(text: str, opening: str, closing: str) -> bool:
-    """Return True if every bracket of one kind is closed after it is opened."""
-    if opening not in text and closing not in text:
-        return True
-    depth = 0
-    for character in text:
-        depth += (character == opening) - (character == closing)
-        if depth < 0:
-            return False
-    return depth == 0

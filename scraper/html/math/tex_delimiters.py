@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from scraper.html.dom.urls import is_balanced
-from scraper.values.text import MAX_TEX
+from scraper.values.text import MAX_TEX, is_balanced
 
 _MAX_INLINE_TEX = 2_000
 r"""Characters of a formula between `\(` and `\)` in running text."""
