@@ -9,9 +9,10 @@ from scraper.settings import Settings, SettingsError
 from scraper.settings.files import install_command
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore, PageStore
-from scraper.store.record_logs import RecordLogs, SqliteRecordLogs
+from scraper.store.record_logs import RecordLogs
 from scraper.store.search_cache import SearchCache, SqliteSearchCache
 from scraper.store.sqlite.pages import SqlitePageStore
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 
 if TYPE_CHECKING:
     from scraper.store.postgres.database import PostgresPool

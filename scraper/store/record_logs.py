@@ -8,11 +8,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from scraper.store.serialization import make_storable
-from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
 TOTAL_BYTES = 1_000_000_000
 """Bytes of all logs. Above this, the oldest logs of the principals with most bytes are deleted."""
@@ -116,41 +114,3 @@ class RecordLogs(ABC):
     @abstractmethod
     async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
         """Run a statement in a transaction of its own; raise RecordsUnavailableError if the store is unavailable."""
-
-
-FILE_NAME = "records.sqlite"
-
-_SCHEMA = DatabaseSchema(
-    application_id=0x53_4D_43_52,
-    version=1,
-    create="""
-        CREATE TABLE records (
-            principal TEXT NOT NULL,
-            log TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            written_at REAL NOT NULL,
-            data BLOB NOT NULL,
-            PRIMARY KEY (principal, log, number)
-        ) STRICT;
-    """,
-    drop="DROP TABLE IF EXISTS records",
-)
-
-
-class SqliteRecordLogs(RecordLogs):
-    """Record logs in `records.sqlite` in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        """Open the file with the first call; the folder is created if needed."""
-        self._threads = DatabaseThreads(folder / FILE_NAME, _SCHEMA, "records")
-
-    async def close(self) -> None:
-        """Close the file."""
-        await self._threads.close()
-
-    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        limit_s = WRITE_LIMIT_S if writes else READ_LIMIT_S
-        rows = await self._threads.fetch(statement, values, limit_s, writes=writes)
-        if rows is None:
-            raise RecordsUnavailableError
-        return rows

@@ -10,7 +10,8 @@ import pytest
 
 from scraper.errors import InvalidArgumentError
 from scraper.reading.fields import MAX_RECIPES, StoredRecipes
-from scraper.store.record_logs import RecordsUnavailableError, SqliteRecordLogs, StoredRecord
+from scraper.store.record_logs import RecordsUnavailableError, StoredRecord
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 
 
 def recipe(number: int) -> str:

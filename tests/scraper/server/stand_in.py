@@ -23,7 +23,7 @@ from scraper.settings import Settings
 from scraper.store.factory import Store
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore
-from scraper.store.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 

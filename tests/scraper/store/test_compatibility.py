@@ -26,7 +26,7 @@ from scraper.store.factory import Store, open_store
 from scraper.store.index_model import IndexDocument
 from scraper.store.login_profiles import LoginProfiles, ProfileInfo
 from scraper.store.protocols import CacheScope, PageEntry
-from scraper.store.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.facts.fields.test_extraction_recipes import LAMP, LAMP_VALUES, by_recipe
 from tests.scraper.store.conftest import DAY_S

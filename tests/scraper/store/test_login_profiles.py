@@ -13,7 +13,7 @@ import pytest
 
 from browsers.login_state import LoginState, LoginStateError
 from scraper.store.login_profiles import KEY_FILE, LoginProfiles, ProfileKeyError, ProfileNotReadableError
-from scraper.store.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 
 HOSTS = ("shop.example",)
 STATE = LoginState(

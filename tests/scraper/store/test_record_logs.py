@@ -11,13 +11,8 @@ import pytest
 from scraper.store import record_logs
 from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresRecordLogs
-from scraper.store.record_logs import (
-    FILE_NAME,
-    RecordExistsError,
-    RecordLogs,
-    RecordsUnavailableError,
-    SqliteRecordLogs,
-)
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.sqlite.record_logs import FILE_NAME, SqliteRecordLogs
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

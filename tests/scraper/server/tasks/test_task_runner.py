@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from scraper.server import tasks
 from scraper.server.calls.dispatcher import ShuttingDownError
 from scraper.server.tasks import MAX_ATTEMPTS, MAX_TASKS, RunningTask, TaskRunner, TaskState, TaskStore
-from scraper.store.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from tests.scraper.process import until
 
 ANN = "ann"
