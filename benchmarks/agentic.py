@@ -98,7 +98,13 @@ def _measure_wishes(cases: list[dict[str, Any]]) -> Figures:
         elif "expect" in case:
             head = build_page_tree(Snapshot(case["url"], case["url"], 200, {}, "text/html", b"", case["html"])).head
             stated = wishes.from_robots(case["robots"], case["url"])
-            found = wishes.combine([*stated, *wishes.from_headers(headers), *wishes.from_head(head.metas, head.links)])
+            found = wishes.combine(
+                [
+                    *stated,
+                    *wishes.from_headers(headers, case["url"]),
+                    *wishes.from_head(head.metas, head.links, case["url"]),
+                ]
+            )
             right.append({wish.use: wish.value for wish in found if wish.use != "license"} == case["expect"])
     return {"wishes.right": sum(right) / len(right)}
 

@@ -12,10 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from scraper.model import Wish
 from scraper.text.sanitize import clean_line
+from scraper.urls import join_url
 
 USER_AGENT_NAME = "search-mcp"
 """Product token of this program in robots.txt; groups for `*` apply if none names it."""
@@ -25,7 +27,7 @@ _VALUES = {"yes": "allowed", "y": "allowed", "no": "disallowed", "n": "disallowe
 _NO_AI = frozenset({"noai", "noimageai"})
 _STATEMENTS = ("content-signal", "content-usage")
 _LICENSE_LINK = re.compile(
-    r'<([^>]{1,2000})>[^,<]{0,500}?;\s*rel="?license"?[^,<]{0,500}?application/rsl\+xml', re.IGNORECASE
+    r'<([^<>]{1,2000})>[^,<]{0,500}?;\s*rel="?license"?[^,<]{0,500}?application/rsl\+xml', re.IGNORECASE
 )
 _MAX_VALUE = 200
 RSL_RELATION = "license application/rsl+xml"
@@ -38,30 +40,32 @@ _MAX_LINES = 20_000
 _PHRASES = {"input": "AI input", "train": "training", "search": "search", "mining": "text and data mining"}
 
 
-def from_headers(headers: Mapping[str, str]) -> list[Wish]:
-    """Return the statements of a response; names of headers are in lower case."""
+def from_headers(headers: Mapping[str, str], url: str) -> list[Wish]:
+    """Return the statements of the response of a URL; names of headers are in lower case."""
     wishes = [
-        wish for name in _STATEMENTS for wish in _read_preferences(headers.get(name, ""), f"header {_title(name)}")
+        wish for name in _STATEMENTS for wish in _read_preferences(headers.get(name, ""), f"header {name.title()}")
     ]
     if any(_is_no_ai(headers.get("x-robots-tag", ""))):
         wishes.append(Wish("train", "disallowed", "header X-Robots-Tag"))
-    wishes += _read_reservation(headers, "header")
-    urls = _LICENSE_LINK.findall(headers.get("link", "")[:20_000])
-    wishes += [Wish("license", clean_line(url, _MAX_VALUE), "header Link") for url in urls]
+    wishes += _read_reservation(headers, "header", url)
+    targets = _LICENSE_LINK.findall(headers.get("link", "")[:20_000])
+    wishes += [_build_license(url, target, "header Link") for target in targets]
     if headers.get("www-authenticate", "").lower().startswith("license"):
         wishes.append(Wish("license", "required", "header WWW-Authenticate"))
     return wishes
 
 
-def from_head(metas: Iterable[tuple[str, str]], links: Iterable[tuple[str, str]]) -> list[Wish]:
-    """Return the statements in the head of a page: metas by name, and URLs by relation."""
+def from_head(metas: Iterable[tuple[str, str]], links: Iterable[tuple[str, str]], base: str) -> list[Wish]:
+    """Return the statements in the head of a page: metas by name, and URLs by relation, relative to `base`."""
     named = dict(metas)
-    wishes = _read_reservation(named, "meta")
+    wishes = _read_reservation(named, "meta", base)
     if any(_is_no_ai(named.get("robots", ""))):
         wishes.append(Wish("train", "disallowed", "meta robots"))
-    return wishes + [
-        Wish("license", clean_line(url, _MAX_VALUE), "link") for name, url in links if name == RSL_RELATION
-    ]
+    return wishes + [_build_license(base, target, "link") for name, target in links if name == RSL_RELATION]
+
+
+def _build_license(base: str, target: str, source: str) -> Wish:
+    return Wish("license", clean_line(join_url(base, target), _MAX_VALUE), source)
 
 
 def from_robots(text: str, url: str) -> list[Wish]:
@@ -78,6 +82,7 @@ def from_robots(text: str, url: str) -> list[Wish]:
     return licenses
 
 
+@lru_cache(maxsize=16)
 def _parse_robots(text: str) -> tuple[list[Wish], list[tuple[set[str], list[tuple[str, str]]]]]:
     """Return the licenses in a robots.txt, and its groups: the agents, and name and value of each statement."""
     groups: list[tuple[set[str], list[tuple[str, str]]]] = [(set(), [])]
@@ -103,7 +108,7 @@ def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Ite
     for own, value in rules:
         first, _, rest = value.partition(" ")
         pattern, preferences = (first, rest) if first.startswith(("/", "*")) else ("/", value)
-        # A wildcard at the end adds nothing; `$` would be a character of a name to fnmatch.
+        # RFC 9309, 2.2.3: `*` is any text, and `$` the end of the path; without it, longer paths match too.
         glob = pattern.removesuffix("$").replace("[", "[[]").replace("?", "[?]")
         glob += "" if pattern.endswith("$") else "*"
         if own == name and len(pattern) <= _MAX_VALUE and pattern.count("*") <= 5 and fnmatchcase(path, glob):
@@ -111,7 +116,7 @@ def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Ite
     longest = max((length for length, _ in found), default=0)
     for length, preferences in found:
         if length == longest:
-            yield from _read_preferences(preferences, f"robots.txt {_title(name)}")
+            yield from _read_preferences(preferences, f"robots.txt {name.title()}")
 
 
 def _read_preferences(text: str, source: str) -> Iterator[Wish]:
@@ -122,23 +127,19 @@ def _read_preferences(text: str, source: str) -> Iterator[Wish]:
             yield Wish(use, wish, source)
 
 
-def _read_reservation(named: Mapping[str, str], place: str) -> list[Wish]:
+def _read_reservation(named: Mapping[str, str], place: str, base: str) -> list[Wish]:
     """Return the reservation of rights of TDMRep, and its policy."""
     reserved = named.get("tdm-reservation", "").strip()
     if reserved not in ("0", "1"):
         return []
     wishes = [Wish("mining", "disallowed" if reserved == "1" else "allowed", f"{place} tdm-reservation")]
-    if policy := clean_line(named.get("tdm-policy", ""), _MAX_VALUE):
-        wishes.append(Wish("license", policy, f"{place} tdm-policy"))
+    if policy := named.get("tdm-policy"):
+        wishes.append(_build_license(base, policy, f"{place} tdm-policy"))
     return wishes
 
 
 def _is_no_ai(text: str) -> Iterator[bool]:
     return (part.rpartition(":")[2].strip() in _NO_AI for part in text.lower().split(","))
-
-
-def _title(name: str) -> str:
-    return name.title()
 
 
 def combine(wishes: Iterable[Wish]) -> tuple[Wish, ...]:

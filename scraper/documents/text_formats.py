@@ -17,10 +17,9 @@ from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
 from scraper.documents.office_markup import convert_html
 from scraper.errors import NoContentError
 from scraper.extract import feeds
+from scraper.extract.delivered_markdown import read_front_matter
 from scraper.text.markdown_structure import fence, find_headings, format_json
 
-_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=quote)[^\S\n]*$", re.MULTILINE)
 _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
 _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
@@ -107,10 +106,8 @@ def _decode_quoted(parameters: list[str], encoded: str) -> str:
 def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return Markdown unchanged, with its title."""
     text, warnings = decode_text(data, request)
-    front = _FRONT_MATTER.match(text)
-    titled = _FRONT_TITLE.search(front[1]) if front else None
     headings = find_headings(text)
-    title = titled["title"] if titled else headings[0].text if headings else None
+    title = read_front_matter(text)[0].get("title") or (headings[0].text if headings else None)
     return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
 
 

@@ -7,7 +7,7 @@ Sites write it for documentation generators: it begins with metadata, and holds 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNOR
 """Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
 
 _FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|$)", re.DOTALL)
-_FRONT_LINE = re.compile(r"(title|description|author|date)[ \t]*[:=][ \t]*(\S.*)", re.IGNORECASE)
+_FRONT_LINE = re.compile(r"(title|description|author|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
 _META_NAMES = {"description": "description", "author": "author", "date": "article:published_time"}
 _INDEX_NOTICE = re.compile(r"\s*(?:>[^\n]*(?:\n|$))+")
 _CODE = re.compile(
@@ -71,16 +71,14 @@ def build_page(snapshot: Snapshot) -> tuple[Snapshot, frozenset[str]]:
 
     A body that begins with a tag of HTML is HTML whatever its type says.
     """
-    text = snapshot.html.removeprefix("\ufeff")
+    text = snapshot.html.removeprefix("\ufeff").replace("\r\n", "\n")
     is_page = MARKUP_START.match(text) is not None
     page = replace(snapshot, media_type="text/html", html=text if is_page else _to_html(text))
     return page, frozenset() if is_page else _SEARCHING_STAGES
 
 
 def _to_html(text: str) -> str:
-    front = _FRONT_MATTER.match(text)
-    head = _build_head(front[2]) if front else ""
-    body = text[front.end() :] if front else text
+    values, body = read_front_matter(text)
     has_components = _COMPONENT.search(body) is not None
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     if has_components:
@@ -91,14 +89,20 @@ def _to_html(text: str) -> str:
     notice = _INDEX_NOTICE.match(body)
     if notice and "llms.txt" in notice[0]:
         body = body[notice.end() :]
-    return f"<!doctype html><html><head>{head}</head><body>{parser.render(body)}</body></html>"
+    return f"<!doctype html><html><head>{_build_head(values)}</head><body>{parser.render(body)}</body></html>"
 
 
-def _build_head(front: str) -> str:
+def read_front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Return title, description, author and date of a Markdown text as far as it states them, and the text after."""
+    front = _FRONT_MATTER.match(text)
+    if front is None:
+        return {}, text
+    lines = filter(None, map(_FRONT_LINE.match, front[2].split("\n")))
+    return {line[1].lower(): line[3] for line in lines}, text[front.end() :]
+
+
+def _build_head(values: Mapping[str, str]) -> str:
     """Return the metadata as elements of a head."""
-    values = {
-        match[1].lower(): match[2].strip(" \t\"'") for match in map(_FRONT_LINE.match, front.split("\n")) if match
-    }
     title = f"<title>{escape(values['title'])}</title>" if "title" in values else ""
     return title + "".join(
         f'<meta name="{name}" content="{escape(values[key])}">' for key, name in _META_NAMES.items() if key in values

@@ -250,7 +250,7 @@ def _finish(draft: Draft) -> Document:
         controls_removed=draft.controls_removed,
         facts=draft.facts,
         withheld_characters=draft.withheld_characters,
-        wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links)),
+        wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links, draft.page.base)),
     )
 
 

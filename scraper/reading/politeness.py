@@ -239,7 +239,7 @@ class PolitenessPolicy:
         await self.throttle.note_response(snapshot)
         if self._wishes == "obey":
             stated = await self._robots_wishes(snapshot.url, principal, deadline)
-            check_wishes((*stated, *wishes.from_headers(snapshot.headers)), snapshot.url)
+            check_wishes((*stated, *wishes.from_headers(snapshot.headers, snapshot.url)), snapshot.url)
         if self._robots is None or not snapshot.hops:
             return ()
         target = parse_target(snapshot.url)
@@ -253,7 +253,9 @@ class PolitenessPolicy:
         if self._wishes == "off":
             return replace(reading, document=replace(reading.document, wishes=()))
         stated = await self._robots_wishes(snapshot.url, principal, deadline)
-        found = wishes.combine((*stated, *wishes.from_headers(snapshot.headers), *reading.document.wishes))
+        found = wishes.combine(
+            (*stated, *wishes.from_headers(snapshot.headers, snapshot.url), *reading.document.wishes)
+        )
         return replace(reading, document=replace(reading.document, wishes=found))
 
     def obey_wishes(self, reading: Reading) -> None:

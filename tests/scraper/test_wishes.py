@@ -70,11 +70,13 @@ def test_licenses_of_robots_are_named_once() -> None:
             {"license": "https://n.example/l"},
         ),
         ({"link": '<https://n.example/cc>; rel="license"'}, {}),
+        ({"link": "<" * 20_000}, {}),
+        ({"link": '</l>; rel=license; type="application/rsl+xml"'}, {"license": "https://news.example/l"}),
         ({"www-authenticate": "License error=none"}, {"license": "required"}),
     ],
 )
 def test_headers(headers: dict[str, str], expected: dict[str, str]) -> None:
-    assert values(wishes.from_headers(headers)) == expected
+    assert values(wishes.from_headers(headers, URL)) == expected
 
 
 def test_the_head_of_a_page() -> None:
@@ -90,18 +92,18 @@ def test_the_head_of_a_page() -> None:
         ("train", "disallowed"),
         ("mining", "disallowed"),
         ("license", "https://n.example/p"),
-        ("license", "/l.xml"),
+        ("license", "https://news.example/l.xml"),
     }
 
 
 def test_the_strictest_statement_holds_with_all_its_sources() -> None:
     robots = wishes.from_robots("User-agent: *\nContent-Signal: ai-train=yes, ai-input=no", URL)
-    headers = wishes.from_headers({"content-usage": "train-ai=n", "x-robots-tag": "noai"})
+    headers = wishes.from_headers({"content-usage": "train-ai=n", "x-robots-tag": "noai"}, URL)
     found = wishes.combine([*robots, *headers])
     assert wishes.describe(found) == (
         "no AI input (robots.txt Content-Signal), no training (header Content-Usage, header X-Robots-Tag)"
     )
-    assert wishes.describe(wishes.from_headers({"content-signal": "search=yes"})) == ""
+    assert wishes.describe(wishes.from_headers({"content-signal": "search=yes"}, URL)) == ""
 
 
 def offers(value: object) -> str:

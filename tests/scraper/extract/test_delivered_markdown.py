@@ -82,6 +82,12 @@ def test_a_page_is_markdown_by_its_type_or_its_name(path: str, media_type: str) 
         assert part not in document.markdown
 
 
+def test_line_ends_of_windows_and_quotes_inside_a_title() -> None:
+    document = delivered("/a.md", "text/markdown", "---\r\ntitle: Say 'Ahoy'\r\n---\r\n\r\n```\r\na = 1\r\n```\r\n")
+    assert document.title == "Say 'Ahoy'"
+    assert document.markdown == "```\na = 1\n```"
+
+
 def test_the_list_of_a_site_keeps_its_summary_and_links() -> None:
     text = "# Harbour\n\n> Ferries, see /llms.txt.\n\n## Docs\n\n- [Ferries](/ferries.md): When they leave\n"
     document = delivered("/docs/llms.txt", "text/plain", text)
