@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli import tool_output
+from scraper.cli import message_rewriting, tool_output
 from scraper.cli.callers import check_path, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
@@ -108,18 +108,18 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if answer.is_error:
-        click.echo(tool_output.rewrite_message(answer.text), err=True)
+        click.echo(message_rewriting.rewrite_message(answer.text), err=True)
         return code_of_answer(answer)
     (picture,) = answer.media
     write_file(output, picture.data)
     if as_json:
         facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data)}
-        click.echo(json.dumps({**facts, "result": tool_output.rewrite_message(answer.text)}, ensure_ascii=False))
+        click.echo(json.dumps({**facts, "result": message_rewriting.rewrite_message(answer.text)}, ensure_ascii=False))
     elif runs_for_agent():
-        click.echo(f"{output}\n{tool_output.rewrite_message(answer.text)}")
+        click.echo(f"{output}\n{message_rewriting.rewrite_message(answer.text)}")
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:
-            click.echo(tool_output.rewrite_message(line), err=True)
+            click.echo(message_rewriting.rewrite_message(line), err=True)
     return code_of_answer(answer)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.background_tasks import on_signals, run_in_background
-from scraper.cli import tool_output
+from scraper.cli import message_rewriting, tool_output
 from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.files import read_recipe
@@ -103,7 +103,9 @@ def run_job(
         return ExitCode.INTERRUPTED
     # Messages name commands instead of tools.
     errors = [
-        replace(kind, examples=tuple((url, tool_output.rewrite_message(message)) for url, message in kind.examples))
+        replace(
+            kind, examples=tuple((url, message_rewriting.rewrite_message(message)) for url, message in kind.examples)
+        )
         for kind in report.errors
     ]
     report = replace(report, errors=tuple(errors))
@@ -342,7 +344,7 @@ async def _check_pages(settings: Settings, command: str | None, *, check_all: bo
     outcomes = [outcome for _, outcome in compared]
     rows = [render.as_row(page.url, one, _ROW_TOKENS) for page, one in compared]
     if as_json:
-        click.echo(json.dumps(tool_output.rewrite_json({"pages": rows}), ensure_ascii=False))
+        click.echo(json.dumps(message_rewriting.rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
         for page, outcome in compared:
             click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")

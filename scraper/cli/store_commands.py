@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from scraper.cli import tool_output
+from scraper.cli import message_rewriting, tool_output
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, command, load_settings
 from scraper.settings import Settings
@@ -130,14 +130,14 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        return _TOOL_LINE.sub(_command_line, tool_output.rewrite_for_caller(answer.text))
+        return _TOOL_LINE.sub(_command_line, message_rewriting.rewrite_for_caller(answer.text))
 
     return tool_output.run_and_print("find_tools", flags, plain=plain)
 
 
 def _command_line(tool: re.Match[str]) -> str:
     arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
-    return f"- search-mcp {tool_output.get_command_name(tool[1])}{arguments}: "
+    return f"- search-mcp {message_rewriting.get_command_name(tool[1])}{arguments}: "
 
 
 def _read(file: str) -> str:
@@ -198,7 +198,7 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
         text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
     else:
         text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-        text = text if marked else tool_output.rewrite_for_caller(text)
+        text = text if marked else message_rewriting.rewrite_for_caller(text)
     tool_output.print_text(text, output, max_tokens=flags["max_tokens"])
     return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 

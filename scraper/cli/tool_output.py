@@ -8,11 +8,10 @@ import csv
 import io
 import json
 import logging
-import re
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +23,7 @@ from scraper.call_context import Deadline
 from scraper.cli.callers import RefusedError, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
+from scraper.cli.message_rewriting import rewrite_answer, rewrite_for_caller, rewrite_json, rewrite_message
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
@@ -204,114 +204,6 @@ def _progress_bar(total: int) -> Iterator[ProgressCallback | None]:
                 handler.setStream(stream)
 
 
-_VERBS = {
-    "cache_search": "cache search",
-    "search_index": "index search",
-    "search_add_document": "index add",
-    "search_create_index": "index create",
-}
-TOOLS = (
-    "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
-    "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
-).split()
-_POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
-_OPTIONS = {
-    "engines": "--engine",
-    "include_domains": "--include-domain",
-    "exclude_domains": "--exclude-domain",
-    "use_cache": "--no-cache",
-    "k": "--limit",
-}
-_NAME = "[a-z][a-z_]*"
-_TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
-_CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
-_ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
-_ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
-_ALLOW_NETWORKS_PERSON = "Only the person at this machine can allow private networks (docs/clients.md, Coding agents)."
-_USE_MEMORY = "Use an index with the backend memory."
-"""Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
-_MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
-"""Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
-_ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
-"""Keys of a JSON answer for lists of rows, which may contain messages too."""
-_UNTRUSTED_REGION = re.compile(
-    r"(^<<<untrusted ([0-9a-f]{8})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
-)
-
-
-def get_command_name(tool: str) -> str:
-    """Return the name of the command for a tool: `read_doc` gives `read-doc`."""
-    return _VERBS.get(tool, tool.replace("_", "-"))
-
-
-def rewrite_message(text: str) -> str:
-    """Return a message with commands and options instead of tools and arguments, and without session ids."""
-    text = text.replace(
-        _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
-    )
-    allow_networks = _ALLOW_NETWORKS_PERSON if runs_for_agent() else _ALLOW_NETWORKS_HERE
-    text = text.replace(_ALLOW_NETWORKS, allow_networks).replace(_USE_MEMORY, "See: search-mcp doctor")
-    for pattern, replacement in _REPLACEMENTS:
-        text = pattern.sub(replacement, text)
-    return text
-
-
-def rewrite_answer(text: str) -> str:
-    """Convert the sentences of an answer with `rewrite_message`; regions of untrusted text stay unchanged."""
-    parts = _UNTRUSTED_REGION.split(text)
-    # Each sealed region gives two parts: the region and its id.
-    return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
-
-
-def rewrite_json(data: Any) -> Any:
-    """Convert the sentences of a JSON answer with `rewrite_message`; data of pages stays unchanged."""
-    if isinstance(data, list):
-        return list(map(rewrite_json, data))
-    if not isinstance(data, dict):
-        return data
-    return {
-        key: _rewrite_sentences(value) if key in _MESSAGE_KEYS else rewrite_json(value) if key in _ROW_KEYS else value
-        for key, value in data.items()
-    }
-
-
-def _rewrite_sentences(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_rewrite_sentences, value))
-    return rewrite_message(value) if isinstance(value, str) else value
-
-
-def _name_option(argument: str) -> str:
-    return argument.upper() if argument in _POSITIONAL else _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
-
-
-_REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"^Index not found: (\S+)$", r"There is no index \1. Create it with `search-mcp index create \1`."),
-        # A session ends with the command, so its id is of no use.
-        (r"(?m)^Session [0-9a-f]{32}: .*\n?", ""),
-        (r'\bsearch_index with index_name="([\w-]+)"', r"`search-mcp index search \1 QUERY`"),
-        (
-            rf"\bcall ({_TOOL}) (again|on this URL) with\b",
-            lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with",
-        ),
-        (
-            r"\bengines=\[([^\]]*)\]",
-            lambda match: " ".join("--engine " + name.strip(' "') for name in match[1].split(",")),
-        ),
-        (rf"\b({_NAME})=(?:true|false)\b", lambda match: _name_option(match[1])),
-        (rf'\b({_NAME})=("[^"]*"|[\w-]+)', lambda match: f"{_name_option(match[1])} " + match[2].strip('"')),
-        (rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)", lambda match: _name_option(match[1])),
-        (rf"\bthe `({_TOOL})` tool\b", r"`\1`"),
-        (r"(?<=`) is the tool for\b", " is the command for"),
-        (rf"`({_TOOL})`", lambda match: f"`search-mcp {get_command_name(match[1])}`"),
-        (rf"`({_NAME})`", lambda match: f"`{_name_option(match[1])}`"),
-    )
-)
-"""Mentions of tools and arguments, and what replaces them, in this order."""
-
-
 Plain = Callable[["ToolAnswer"], str]
 """Return the text of an answer for people."""
 
@@ -425,14 +317,6 @@ def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
     if answer.structured is None:
         return json.dumps({"result": answer.text if is_marked else rewrite_answer(answer.text)}, ensure_ascii=False)
     return answer.text if is_marked else compact_json(rewrite_json(answer.structured))
-
-
-def rewrite_for_caller(text: str) -> str:
-    """Return an answer or error with commands instead of tools; the marks of untrusted text stay only for agents."""
-    from scraper.render.untrusted_text import remove_untrusted_marks
-
-    text = rewrite_answer(text)
-    return text if runs_for_agent() else remove_untrusted_marks(text)
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:

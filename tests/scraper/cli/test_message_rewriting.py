@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scraper.cli.main import group
-from scraper.cli.tool_output import TOOLS, get_command_name, rewrite_answer, rewrite_json, rewrite_message
+from scraper.cli.message_rewriting import TOOLS, get_command_name, rewrite_answer, rewrite_json, rewrite_message
 from scraper.render.untrusted_text import mark_untrusted
 from scraper.tools import registry
 
