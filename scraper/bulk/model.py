@@ -147,7 +147,7 @@ class PageFailure:
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """Row of one page in the output. None means unknown; empty means known to be empty."""
+    """Row of one page in the output, in the order of its columns. None means unknown; empty means known to be empty."""
 
     url: str
     final_url: str | None = None
@@ -156,15 +156,6 @@ class OutputRow:
     """`http` for a page as served, `browser` for a rendered page, `document` for other formats."""
     fetched_at: datetime | None = None
     title: str | None = None
-    markdown: str | None = None
-    json_ld: tuple[Mapping[str, Any], ...] | None = None
-    """None for pages from the cache or from another server, which do not contain it."""
-    links: tuple[tuple[str, str], ...] | None = None
-    """URL and text."""
-    images: tuple[tuple[str, str], ...] | None = None
-    """URL and alternative text."""
-    headings: tuple[tuple[int, str, int], ...] | None = None
-    """Level, text and character offset in the Markdown."""
     author: str | None = None
     published_date: datetime | None = None
     sitename: str | None = None
@@ -175,6 +166,15 @@ class OutputRow:
     """`allowed` or `disallowed`, if the publisher states a wish about the training of models."""
     license: str | None = None
     """URLs of licenses that the publisher states."""
+    markdown: str | None = None
+    json_ld: tuple[Mapping[str, Any], ...] | None = None
+    """None for pages from the cache or from another server, which do not contain it."""
+    headings: tuple[Mapping[str, Any], ...] | None = None
+    """`level`, `text`, and character offset in the Markdown as `start`."""
+    links: tuple[Mapping[str, str], ...] | None = None
+    """`url` and `text`."""
+    images: tuple[Mapping[str, str], ...] | None = None
+    """`url`, and alternative text as `alt`."""
     fields: Mapping[str, str | None] | None = None
     """Value of each field of the recipe; None if the job has no recipe, or if it does not fit the page."""
     confidence: Mapping[str, float] | None = None

@@ -152,7 +152,7 @@ def check_data_folder(settings: Settings) -> Iterator[Finding]:
 
 def check_documents(settings: Settings) -> Iterator[Finding]:
     """Report the sandbox for documents, and the folder of local documents."""
-    lacking = sandbox.detect_capabilities().missing
+    lacking = sandbox.find_missing_protections()
     if lacking:
         yield poor_finding(
             f"Documents are read in separate processes, but this system lacks {', '.join(lacking)}",

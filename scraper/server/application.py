@@ -59,7 +59,7 @@ class Health:
             "draining": self.calls.draining,
             "calls": self.calls.running,
             **dict.fromkeys(("browsers", "shared", "database")),
-            "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
+            "documents": {"confinement_lacks": list(sandbox.find_missing_protections())},
         }
         if services is not None:
             browsers, shared, store = services.browsers.status(), services.shared.status(), services.store

@@ -68,38 +68,16 @@ class SandboxLimits:
     open_files: int | None = 64
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxCapabilities:
-    """Parts of the sandbox that this system supports."""
-
-    limits: bool
-    """Limits of memory, CPU time and file sizes."""
-    no_new_privileges: bool
-    landlock: int
-    """Version of Landlock; 0 if there is none."""
-    system_call_filter: bool
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Unsupported parts, as text for users."""
-        parts = {
-            "limits of memory and time": not self.limits,
-            "a bar to new privileges": not self.no_new_privileges,
-            "Landlock": not self.landlock,
-            "a filter of system calls": not self.system_call_filter,
-        }
-        return tuple(part for part, is_missing in parts.items() if is_missing)
-
-
-def detect_capabilities() -> SandboxCapabilities:
-    """Return the parts that this system supports; reads kernel information and changes nothing."""
-    linux = sys.platform == "linux"
-    return SandboxCapabilities(
-        limits=linux or sys.platform == "darwin",
-        no_new_privileges=linux,
-        landlock=_landlock_version() if linux else 0,
-        system_call_filter=linux and _is_filter_available(),
-    )
+def find_missing_protections() -> tuple[str, ...]:
+    """Return the parts of the sandbox that this system does not support, as text for users; changes nothing."""
+    is_linux = sys.platform == "linux"
+    supported = {
+        "limits of memory and time": is_linux or sys.platform == "darwin",
+        "a bar to new privileges": is_linux,
+        "Landlock": is_linux and _landlock_version() > 0,
+        "a filter of system calls": is_linux and _is_filter_available(),
+    }
+    return tuple(part for part, is_supported in supported.items() if not is_supported)
 
 
 def apply_limits(limits: SandboxLimits) -> None:

@@ -8,7 +8,9 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -144,38 +146,9 @@ _MAX_NAME = 120
 
 def row_to_dict(row: OutputRow) -> dict[str, Any]:
     """Return a row as a dict of JSON values; dates are texts in ISO 8601."""
-    return {
-        "url": row.url,
-        "final_url": row.final_url,
-        "status": row.status,
-        "method": row.method,
-        "fetched_at": row.fetched_at and row.fetched_at.isoformat(),
-        "title": row.title,
-        "author": row.author,
-        "published_date": row.published_date and row.published_date.isoformat(),
-        "sitename": row.sitename,
-        "language": row.language,
-        "description": row.description,
-        "page_type": row.page_type,
-        "train": row.train,
-        "license": row.license,
-        "markdown": row.markdown,
-        "json_ld": None if row.json_ld is None else list(row.json_ld),
-        "headings": _items(row.headings, "level", "text", "start"),
-        "links": _items(row.links, "url", "text"),
-        "images": _items(row.images, "url", "alt"),
-        "fields": row.fields and dict(row.fields),
-        "confidence": row.confidence and dict(row.confidence),
-        "records": None if row.records is None else list(map(dict, row.records)),
-        "next_page": row.next_page,
-        "error": row.error and {"code": row.error.code, "message": row.error.message},
-        "timings": dict(row.timings),
-        "hash": row.hash,
-    }
-
-
-def _items(rows: Iterable[tuple[object, ...]] | None, *names: str) -> list[dict[str, object]] | None:
-    return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]
+    values = {one.name: getattr(row, one.name) for one in fields(row)}
+    dates = {name: value.isoformat() for name, value in values.items() if isinstance(value, datetime)}
+    return values | dates | {"error": row.error and asdict(row.error)}
 
 
 class JsonlOutput(RowOutput):
@@ -231,7 +204,7 @@ class MarkdownOutput(RowOutput):
                 path.write_bytes(_front_matter(row) + (row.markdown or "").encode("utf-8", "replace") + b"\n")
                 line["file"] = str(name)
             else:
-                line["error"] = {"code": row.error.code, "message": row.error.message}
+                line["error"] = asdict(row.error)
             lines.append(json.dumps(line, ensure_ascii=False) + "\n")
         return "".join(lines).encode("utf-8", "replace")
 

@@ -147,4 +147,4 @@ def _replace_surrogates(value: Any) -> Any:
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {_replace_surrogates(name): _replace_surrogates(item) for name, item in value.items()}
-    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
+    return [_replace_surrogates(item) for item in value] if isinstance(value, list | tuple) else value

@@ -41,7 +41,7 @@ def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: b
         title=f"Page {number}",
         markdown=markdown,
         json_ld=({"@type": "Article", "name": f"Page {number}"},),
-        links=(("http://other.example/", "Other"),),
+        links=({"url": "http://other.example/", "text": "Other"},),
         fields={"price": f"{number} €", "na\ud800me": None},
         confidence={"price": 0.99},
         timings={"response_s": 0.1, "total_s": 0.2},

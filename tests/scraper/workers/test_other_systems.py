@@ -54,6 +54,6 @@ async def test_a_document_is_read() -> None:
 
 @pytest.mark.usefixtures("elsewhere")
 def test_missing_parts_of_the_sandbox_are_listed() -> None:
-    assert sandbox.detect_capabilities().missing == ("a bar to new privileges", "Landlock", "a filter of system calls")
+    assert sandbox.find_missing_protections() == ("a bar to new privileges", "Landlock", "a filter of system calls")
     sandbox.confine()
     assert Path(__file__).read_bytes()
