@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import Command, command, version
+from scraper.cli.setting_options import Command, command
 from scraper.errors import ScraperError, format_error
 from scraper.settings import Settings, SettingsError
-from scraper.settings.files import find_config_file
+from scraper.settings.files import find_config_file, version
 
 if TYPE_CHECKING:
     from scraper.cli.doctor_checks import Finding

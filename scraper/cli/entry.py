@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
 
 
 def main() -> None:
-    """Load the command line, then run it."""
+    """Answer the handshake of a client over stdio, load the command line, then run it."""
     with _quiet_interrupts():
+        from scraper.server.protocol.handshake import answer_first_message
+
+        first = answer_first_message(sys.argv[1:])
         from scraper.cli.main import main as run
-    run()
+    run(first)
 
 
 @contextlib.contextmanager

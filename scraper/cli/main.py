@@ -21,12 +21,14 @@ from scraper.cli import reading_commands as reading
 from scraper.cli.client_config import client, skill
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
-from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, version, with_settings
+from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, with_settings
 from scraper.cli.site_commands import bulk, changes, crawl, map_site, watch
 from scraper.cli.store_commands import cache, find_tools, index, login, profiles
 from scraper.server import entrypoints
 from scraper.server.access import ServerStartError
+from scraper.server.protocol.handshake import FirstMessage
 from scraper.settings import SettingsError
+from scraper.settings.files import version
 from scraper.values.text import suggest
 
 
@@ -50,14 +52,15 @@ def serve(**flags: Any) -> None:
     default=entrypoints.TOOLSETS[0],
     help="openai: only search and fetch of ChatGPT connectors.  [full]",
 )
-def stdio(toolset: str, **flags: Any) -> None:
+@click.pass_obj
+def stdio(first: FirstMessage | None, /, toolset: str, **flags: Any) -> None:
     """Serve MCP over standard input and output.
 
     For the program that started it; the log goes to stderr.
     """
     settings = load_settings(flags)
     with _errors_in_one_line():
-        entrypoints.run_stdio(settings, version=version(), toolset=toolset)
+        entrypoints.run_stdio(settings, version=version(), toolset=toolset, first=first)
 
 
 @contextlib.contextmanager
@@ -197,17 +200,17 @@ for _command in itertools.chain(*group.sections.values()):
     group.add_command(_command)
 
 
-def main() -> None:
-    """Run the command line of this process and exit."""
+def main(first: FirstMessage | None = None) -> None:
+    """Run the command line of this process and exit; `first` was read from standard input before."""
     _prepare_streams()
     raise_open_files_limit()
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], first))
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str], first: FirstMessage | None = None) -> int:
     """Run one command line and return the exit code."""
     try:
-        code = group.main(arguments, prog_name=PROGRAM_NAME, standalone_mode=False)
+        code = group.main(arguments, prog_name=PROGRAM_NAME, standalone_mode=False, obj=first)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.ClickException as error:

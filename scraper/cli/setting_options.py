@@ -6,7 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -195,11 +195,3 @@ def _option(setting: Setting) -> Callable[[F], F]:
 def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a function for click's shell completion that suggests these values."""
     return lambda ctx, parameter, start: [value for value in values if value.startswith(start)]
-
-
-def version() -> str:
-    """Return the installed version, or `0+source` if the package is not installed."""
-    try:
-        return metadata.version("search-mcp")
-    except metadata.PackageNotFoundError:
-        return "0+source"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import functools
 import gc
 import logging
 import os
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.server import access
 from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
+from scraper.server.protocol.handshake import FirstMessage
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.settings.files import install_command
@@ -36,9 +38,15 @@ def run_http(settings: Settings, *, version: str) -> None:
     _run(serve_http, settings, version, search_tools.openai_tools())
 
 
-def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
-    """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
-    _run(serve_stdio, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
+def run_stdio(
+    settings: Settings, *, version: str, toolset: str = TOOLSETS[0], first: FirstMessage | None = None
+) -> None:
+    """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool.
+
+    `first` was read from standard input before.
+    """
+    serve = functools.partial(serve_stdio, first=first or FirstMessage())
+    _run(serve, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
 
 
 def _run(serve: Callable[..., Coroutine[Any, Any, None]], settings: Settings, version: str, others: Any) -> None:
@@ -95,6 +103,7 @@ async def serve_stdio(
     *,
     version: str,
     openai_tools: Sequence[Tool] = (),
+    first: FirstMessage = FirstMessage(),  # noqa: B008 - immutable
 ) -> None:
     """Serve `tools`, or only `openai_tools`, to one client; open the services after its handshake."""
     report = sys.unraisablehook
@@ -110,7 +119,7 @@ async def serve_stdio(
             with _no_collection():
                 from scraper.server.transport.stdio import serve_connection
             service = ServerContext(settings, tools, holder, stops, version, openai_tools)
-            ended = await serve_connection(service, descriptor)
+            ended = await serve_connection(service, descriptor, first)
     if not ended:
         # A client that has stopped reading blocks the SDK's writer thread, which cannot be ended otherwise.
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Find the user's folders and optional dependencies, and read text files that settings refer to."""
+"""Find the user's folders, the version and optional dependencies, and read text files that settings refer to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 import platformdirs
@@ -62,6 +63,14 @@ def _temporary_folder() -> Path:
         return folder
     # Another user who created the folder first could read the files in it.
     return folder if is_ours else Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))
+
+
+def version() -> str:
+    """Return the installed version, or `0+source` if the package is not installed."""
+    try:
+        return metadata.version(_NAME)
+    except metadata.PackageNotFoundError:
+        return "0+source"
 
 
 def is_installed(package: str) -> bool:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fnmatch
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mcp import types
@@ -22,6 +21,7 @@ from scraper.render.untrusted_text import mark_untrusted
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol.extensions import caller_of
+from scraper.server.protocol.handshake import names_strict_client
 from scraper.tools import cached_resources, model, prompts, tool_search
 from scraper.tools.cached_resources import CachedResource
 
@@ -183,12 +183,9 @@ def declare(server: Server[Any], strict_clients: Sequence[str]) -> None:
 
 
 def _is_strict(ctx: Context, patterns: Sequence[str]) -> bool:
-    """Return True if a pattern matches the name that a client gives itself, or the name of its HTTP library."""
     client = (ctx.params or {}).get("clientInfo") or (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
-    found = [client.get("name"), client.get("title")] if isinstance(client, Mapping) else []
-    found.append(None if ctx.request is None else ctx.request.headers.get("user-agent"))
-    names = [name.lower() for name in found if isinstance(name, str)]
-    return any(fnmatch.filter(names, pattern.lower()) for pattern in patterns)
+    library = None if ctx.request is None else ctx.request.headers.get("user-agent")
+    return names_strict_client(client, patterns, library)
 
 
 async def _parse(context: Context, params: _SearchParams, rate: RateLimiter) -> tuple[str, int]:

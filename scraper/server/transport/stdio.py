@@ -26,6 +26,7 @@ from scraper.server.calls.dispatcher import make_dispatcher
 from scraper.server.http.middleware import MESSAGE_BYTES
 from scraper.server.lifecycle import ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import mcp_server as protocol
+from scraper.server.protocol.handshake import FirstMessage
 from scraper.server.transport.jsonrpc_middleware import JsonRpcValidator
 
 _END_BYTES = 1_024
@@ -35,12 +36,13 @@ _END_BYTES = 1_024
 class StdinReader:
     """Iterate over the decoded lines of a descriptor until its end, or until `end` is called."""
 
-    def __init__(self, descriptor: int) -> None:
-        """Read from `descriptor`."""
+    def __init__(self, descriptor: int, begin: bytes = b"") -> None:
+        """Read from `descriptor`, after the bytes `begin`."""
         self.ended = asyncio.Event()
         self.released = asyncio.Event()
         """Set by `end`."""
         self._descriptor = descriptor
+        self._begin = begin
         self._is_file = _is_file(descriptor)
         self._ready = asyncio.Event()
 
@@ -64,6 +66,9 @@ class StdinReader:
         self.ended.set()
 
     async def _read_chunk(self) -> bytes:
+        if self._begin:
+            begin, self._begin = self._begin, b""
+            return begin
         await self._wait_until_readable()
         if self.released.is_set():
             return b""
@@ -97,11 +102,11 @@ def _is_file(descriptor: int) -> bool:
 _LOG = logging.getLogger(__name__)
 
 
-async def serve_connection(service: ServerContext, descriptor: int) -> bool:
+async def serve_connection(service: ServerContext, descriptor: int, first: FirstMessage) -> bool:
     """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
     calls, stops = make_dispatcher(service), service.stops
     server = (protocol.build_openai if service.openai_tools else protocol.build_for)(service, calls)
-    lines, responses = StdinReader(descriptor), PendingResponses()
+    lines, responses = StdinReader(descriptor, first.data), PendingResponses(first.answered_id)
     server.middleware.append(responses.middleware)
     conversation = asyncio.create_task(_converse(server, lines, responses))
     output = os.dup(1)  # the SDK redirects descriptor 1
@@ -166,8 +171,9 @@ class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"
     and is a middleware of the server.
     """
 
-    def __init__(self) -> None:
-        """Start without a stream."""
+    def __init__(self, answered_id: str | int | None = None) -> None:
+        """Start without a stream; the first response to the request `answered_id` is dropped."""
+        self._answered_id = answered_id
         self._stream: WriteStream[SessionMessage] | None = None
         self._attached = asyncio.Event()
         self._open: set[str | int] = set()
@@ -208,9 +214,13 @@ class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"
     async def send(self, item: SessionMessage, /) -> None:
         """Send one message."""
         assert self._stream is not None
-        await self._stream.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-            self._close(item.message.id)
+        answered = item.message.id if isinstance(item.message, JSONRPCResponse | JSONRPCError) else None
+        if answered is not None and answered == self._answered_id:
+            self._answered_id = None
+        else:
+            await self._stream.send(item)
+        if answered is not None:
+            self._close(answered)
 
     async def refuse(self, error: JSONRPCError) -> None:
         """Send the error for an invalid message."""

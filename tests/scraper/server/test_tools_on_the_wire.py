@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import mcp_server as protocol
-from scraper.server.protocol.mcp_server import INSTRUCTIONS
+from scraper.server.protocol.handshake import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program, serving
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS, text_of

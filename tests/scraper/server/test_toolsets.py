@@ -13,7 +13,7 @@ import pytest_asyncio
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from scraper.server.protocol.mcp_server import INSTRUCTIONS, OPENAI_INSTRUCTIONS
+from scraper.server.protocol.handshake import INSTRUCTIONS, OPENAI_INSTRUCTIONS
 from scraper.settings import Settings
 from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
