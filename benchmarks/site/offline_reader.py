@@ -12,6 +12,7 @@ from scraper.extract.outlinks import extract_outlinks
 from scraper.extract.reader import read
 from scraper.extract.sitemaps import SitemapFile, parse_sitemap
 from scraper.model import Document
+from scraper.reading.robots import RobotsRules
 from scraper.site.web_site_reader import LoadedPage, WebSiteReader
 from tests.site.traps.made_site import Response
 
@@ -43,11 +44,11 @@ class OfflineReader(WebSiteReader):
         self._known = {} if known is None else known
         self.visits: list[Visit] = []
 
-    async def load_robots(self, origin: str) -> str:
-        """Return the robots.txt, or "" if there is none."""
+    async def load_robots(self, origin: str) -> RobotsRules:
+        """Return the rules of the robots.txt, none if there is no file."""
         response, _ = self.visit(f"{origin}/robots.txt")
         is_text = response.status == 200 and not response.body.lstrip().startswith(b"<")
-        return response.body.decode("utf-8", "replace") if is_text else ""
+        return RobotsRules(response.body.decode("utf-8", "replace") if is_text else "")
 
     async def load_list(self, url: str) -> SitemapFile:
         """Return a sitemap or feed. Raises HttpStatusError if it does not exist."""

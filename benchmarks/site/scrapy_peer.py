@@ -14,7 +14,6 @@ from benchmarks.common.contender import REPOSITORY
 from benchmarks.peers.launch import peer_python
 from benchmarks.site.crawling import CrawlRating, OfflineSite
 from benchmarks.site.offline_reader import OfflineReader
-from scraper.reading.robots import RobotsRules
 
 _ENVIRONMENT = "scrapy"
 _MAX_LINE_BYTES = 1 << 24
@@ -65,7 +64,7 @@ async def open_scrapy() -> AsyncIterator[ScrapyPeer]:
 async def rate_scrapy(site: OfflineSite, peer: ScrapyPeer) -> CrawlRating:
     """Crawl a site within its budget: robots.txt, then each new link of its host in the order of discovery."""
     reader = OfflineReader(site.get)
-    rules = RobotsRules(await reader.load_robots(site.origin))
+    rules = await reader.load_robots(site.origin)
     host = urlsplit(site.origin).netloc
     waiting, seen = deque([f"{site.origin}/"]), {""}
     while waiting and len(reader.visits) < site.budget:

@@ -27,7 +27,7 @@ from scraper.settings import Settings
 from scraper.urls import host_of, parse_target
 
 if TYPE_CHECKING:
-    from scraper.reading.robots import RobotsDecision, RobotsFiles
+    from scraper.reading.robots import RobotsDecision, RobotsFiles, RobotsRules
 
 COOLDOWN_LIMIT_S = 120.0
 """Seconds. Longest cooldown after one response: its Retry-After may apply to one URL only, and the host can send it
@@ -194,15 +194,15 @@ class PolitenessPolicy:
         if self._files is not None:
             await self._files.close()
 
-    async def load_robots(self, origin: str, principal: str, deadline: Deadline) -> str:
-        """Return the text of the robots.txt of an origin, whatever the settings are, "" if it allows everything.
+    async def load_robots(self, origin: str, principal: str, deadline: Deadline) -> RobotsRules:
+        """Return the rules of the robots.txt of an origin, whatever the settings are, none if it allows everything.
 
         Raises:
             RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
             NetworkError: The host cannot be reached.
             ScraperError: The file could not be requested, for a reason on this side.
         """
-        return await self._open_files().load_text(origin, principal, deadline)
+        return await self._open_files().load_rules(origin, principal, deadline)
 
     def gap_s(self, url: str) -> float | None:
         """Return the seconds between two visits to the host of a canonical URL; None if they are not known yet."""
@@ -267,7 +267,7 @@ class PolitenessPolicy:
         origin, text = ada_url.URL(url).origin, ""
         if self._wishes == "obey":
             with contextlib.suppress(errors.ScraperError):
-                text = await self.load_robots(origin, principal, deadline)
+                text = (await self.load_robots(origin, principal, deadline)).text
         elif self._files is not None:
             text = self._files.known_text(origin)
         return wishes.from_robots(text, url) if text else []

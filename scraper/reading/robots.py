@@ -93,7 +93,8 @@ class _File:
     """Seconds of the epoch at which the file is requested again."""
     is_failure_temporary: bool = False
     """True if a retry may succeed; False if the host does not exist."""
-    rules: RobotsRules | None = field(default=None, compare=False)
+    rules: RobotsRules = field(default_factory=lambda: RobotsRules(""), compare=False)
+    """Parsed `text`, for a file in the cache."""
     host_error: errors.ScraperError | None = field(default=None, compare=False)
     """The last failure, if the other files of the host fail too."""
 
@@ -115,9 +116,7 @@ class RobotsFiles:
     def gap_s(self, url: str) -> float | None:
         """Return the crawl-delay for a canonical URL in seconds, 0 without one; None if not known yet."""
         file = self._files.get(ada_url.URL(url).origin)
-        if file is None or file.rules is None:
-            return None
-        return file.rules.gap_s or 0.0
+        return None if file is None else file.rules.gap_s or 0.0
 
     async def decide(self, url: str, principal: str, deadline: Deadline) -> RobotsDecision:
         """Return the permission of the site's robots.txt for a canonical URL.
@@ -129,18 +128,17 @@ class RobotsFiles:
         host = host_of(url)
         if (decision := _decide_without_rules(file, host, time.time())) is not None:
             return decision
-        rules = file.rules or RobotsRules(file.text)
-        rule = rules.find_disallow_rule(url)
+        rule = file.rules.find_disallow_rule(url)
         why = "" if rule is None else name_rule(host, rule)
-        return RobotsDecision(rule is None, why, rules.gap_s)
+        return RobotsDecision(rule is None, why, file.rules.gap_s)
 
     def known_text(self, origin: str) -> str:
         """Return the text of a cached file; empty if it is not known."""
         file = self._files.get(origin)
         return "" if file is None else file.text
 
-    async def load_text(self, origin: str, principal: str, deadline: Deadline) -> str:
-        """Return the text of the robots.txt of an origin whose rules hold, "" if everything is allowed.
+    async def load_rules(self, origin: str, principal: str, deadline: Deadline) -> RobotsRules:
+        """Return the rules of the robots.txt of an origin, none if everything is allowed.
 
         Raises:
             RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
@@ -150,9 +148,9 @@ class RobotsFiles:
         file = await self._get(origin, principal, deadline)
         decision = _decide_without_rules(file, host_of(origin), time.time())
         if decision is None:
-            return file.text
+            return file.rules
         if decision.allowed:
-            return ""
+            return RobotsRules("")
         if file.host_error is not None:
             # The next call tries the host again, as it does for a page.
             self._files.pop(origin, None)
@@ -179,8 +177,7 @@ class RobotsFiles:
                 data = zlib.compress(json.dumps([*row, file.is_failure_temporary]).encode(), 1)
                 self._blobs.put(blob_key, data, _MAX_UNREACHABLE_S if file.fetched_at else MAX_CACHE_S)
         # The longest files take a second to parse; other pages are read meanwhile.
-        rules = await asyncio.to_thread(RobotsRules, file.text)
-        file = replace(file, rules=rules)
+        file = replace(file, rules=await asyncio.to_thread(RobotsRules, file.text))
         self._files[origin] = file
         while len(self._files) > MAX_FILES:
             self._files.popitem()
@@ -238,7 +235,6 @@ def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
         failure=failure,
         expires_at=now + UNREACHABLE_RETRY_S,
         is_failure_temporary=is_temporary,
-        rules=None,
         host_error=None,
     )
 
@@ -291,6 +287,7 @@ class RobotsRules:
 
     def __init__(self, text: str) -> None:
         """Parse the text of a robots.txt, which may begin with a byte order mark."""
+        self.text = text
         text = text.removeprefix("\ufeff")
         values: set[str] = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
         # Computed here, in a thread: 25,000 rules take a tenth of a second.

@@ -158,7 +158,6 @@ class SiteRobots:
 
     host: str
     """Host of the site, as returned by `site_host`."""
-    text: str
     rules: RobotsRules
 
 
@@ -175,13 +174,11 @@ async def load_site_robots(reader: WebSiteReader, start: str, known: SiteRobots 
     host = site_host(parsed.host)
     if known is None or known.host != host:
         try:
-            text = await reader.load_robots(parsed.origin)
+            known = SiteRobots(host, await reader.load_robots(parsed.origin))
         except errors.ScraperError as error:
             # Callers that may use another URL for the start page search the failure by its URL.
             error.target = start
             raise
-        # The longest files take a second to parse.
-        known = SiteRobots(host, text, await asyncio.to_thread(RobotsRules, text))
     rule = known.rules.find_disallow_rule(start)
     if rule is not None:
         raise disallowed_error(RobotsDecision(False, name_rule(parsed.host, rule)), start, is_crawl=True)
@@ -199,10 +196,10 @@ async def discover_site(reader: WebSiteReader, robots: SiteRobots, start: Crawle
     left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
     lists = SitemapReader(reader, left_out.add, max_urls=_MAX_LISTED)
-    await lists.read(parsed.origin, robots.text, start.outlinks)
+    await lists.read(parsed.origin, robots.rules.text, start.outlinks)
     listed = tuple(lists.entries)
     missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)
-    return SiteFacts(robots.text, listed, missing_page, left_out.summary())
+    return SiteFacts(robots.rules.text, listed, missing_page, left_out.summary())
 
 
 async def _probe(reader: WebSiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import ada_url
 
@@ -29,68 +29,20 @@ _RESERVE_S = 1.0
 """Seconds before the deadline that are reserved to rank the pages and render the answer."""
 _MAX_HUBS = 6
 """Pages besides the start page whose links are read. Pages in the navigation of the start page come first."""
-_OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
-_FILE = "file"
-_LIMIT = "beyond the limit of pages"
 _NAVIGATION = ("nav", "body", "paging", "side", "footer")
 
 
-@dataclass
-class _Collector:
-    """Unique pages of one site, and the excluded URLs by reason."""
-
-    host: str
-    folder: str
-    pages: dict[str, SitePage] = field(default_factory=dict)
-    titles: dict[str, str] = field(default_factory=dict)
-    """Titles of the pages that were read, by key; titles of others are texts of links."""
-    left_out: ExclusionCounter = field(default_factory=ExclusionCounter)
-
-    def add(self, page: SitePage) -> None:
-        try:
-            reason = self._find_reason(page)
-            key = page_key(page.url)
-        except ValueError:
-            return
-        known = self.pages.get(key)
-        if reason and known is None:
-            self.left_out.add(reason, page.url)
-        elif known is not None:
-            title = max(known.title, page.title, key=len) if known.source != "list" else known.title or page.title
-            self.pages[key] = SitePage(known.url, title, known.modified or page.modified, known.source, known.place)
-        elif len(self.pages) >= MAX_ENTRIES:
-            self.left_out.add(_LIMIT, page.url)
-        else:
-            self.pages[key] = page
-
-    def add_agent_page(self, entry: SitemapEntry) -> None:
-        """Add a page that the site names for agents, or its title if it is the Markdown of a known page."""
-        # Parts of URLs may be no URLs.
-        path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
-        for url in filter(ada_url.check_url, (entry.url, path, f"{path}.html", f"{path}/")):
-            if (key := page_key(url)) in self.pages:
-                self.titles.setdefault(key, self.pages[key].title or entry.title)
-                return
-        self.add(SitePage(entry.url, entry.title, source="list"))
-
-    def _find_reason(self, page: SitePage) -> str:
-        url = page.url
-        parsed = ada_url.URL(url)
-        if site_host(parsed.host) != self.host:
-            return _OTHER_HOST
-        if page.source != "start" and not parsed.pathname.startswith(self.folder):
-            return _OTHER_FOLDER
-        if page.source == "link" and is_file(url):
-            return _FILE
-        return ACTION if is_action(url) else ""
-
-
 class SiteMapper:
-    """Build the map of one site."""
+    """Build the map of one site, once: its unique pages, and the excluded URLs by reason."""
 
     def __init__(self, reader: WebSiteReader) -> None:
         """Use `reader` to read the site."""
         self._reader = reader
+        self._host = self._folder = ""
+        self._pages: dict[str, SitePage] = {}
+        self._titles: dict[str, str] = {}
+        """Titles of the pages that were read, by key; titles of others are texts of links."""
+        self._left_out = ExclusionCounter()
         self._pages_read = 0
 
     async def build(self, url: str) -> SiteMap:
@@ -101,51 +53,47 @@ class SiteMapper:
             ScraperError: The start page cannot be read, and no sitemap or feed names a page.
         """
         robots = await load_site_robots(self._reader, url)
-        start = await self._load_start(url)
-        final, links = start if not isinstance(start, errors.ScraperError) else (url, Outlinks())
-        robots = await load_site_robots(self._reader, final, robots)
-        parsed = ada_url.URL(final)
-        found = _Collector(site_host(parsed.host), find_folder(url, final, links.links))
-        if not isinstance(start, errors.ScraperError):
-            found.add(SitePage(final, links.title, source="start"))
-            found.titles[page_key(final)] = links.title
-        lists = SitemapReader(self._reader, found.left_out.add)
-        await lists.read(parsed.origin, robots.text, links)
-        for entry in lists.entries:
-            found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
-        listed = len(found.pages)
-        _add_links(found, links)
-        hubs = _choose_hubs(found, links.links, final, robots.rules)
-        for url, hub in zip(hubs, await asyncio.gather(*map(self._load_links, hubs)), strict=True):
-            found.titles[page_key(url)] = hub.title
-            _add_links(found, hub)
-        if robots.rules.allows(f"{parsed.origin}/llms.txt"):
-            for entry in await lists.read_agent_list(parsed.origin):
-                found.add_agent_page(entry)
-        if isinstance(start, errors.ScraperError) and not listed:
-            raise start
-        if "disallow" in robots.text.lower():
-            # A site of 100,000 pages takes some seconds.
-            await asyncio.to_thread(_leave_out_forbidden, found, robots.rules)
-        warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
-        return SiteMap(
-            final,
-            tuple(replace(page, title=found.titles.get(key) or page.title) for key, page in found.pages.items()),
-            found.left_out.summary(),
-            len(lists.files),
-            lists.failures,
-            self._pages_read,
-            warnings,
-        )
-
-    async def _load_start(self, url: str) -> tuple[str, Outlinks] | errors.ScraperError:
+        final, links, failure = url, Outlinks(), None
         try:
-            page = await self._reader.load_page(url)
+            start = await self._reader.load_page(url)
+            final, links = start.url, start.outlinks
         except errors.OfflineError:
             raise
         except errors.ScraperError as error:
-            return error
-        return page.url, page.outlinks
+            failure = error
+        robots = await load_site_robots(self._reader, final, robots)
+        rules, parsed = robots.rules, ada_url.URL(final)
+        self._host, self._folder = site_host(parsed.host), find_folder(url, final, links.links)
+        if failure is None:
+            self._add(SitePage(final, links.title, source="start"))
+            self._titles[page_key(final)] = links.title
+        lists = SitemapReader(self._reader, self._left_out.add)
+        await lists.read(parsed.origin, rules.text, links)
+        for entry in lists.entries:
+            self._add(SitePage(entry.url, entry.title, entry.modified, "list"))
+        listed = len(self._pages)
+        self._add_links(links)
+        hubs = self._choose_hubs(links.links, final, rules)
+        for url, hub in zip(hubs, await asyncio.gather(*map(self._load_links, hubs)), strict=True):
+            self._titles[page_key(url)] = hub.title
+            self._add_links(hub)
+        if rules.allows(f"{parsed.origin}/llms.txt"):
+            for entry in await lists.read_agent_list(parsed.origin):
+                self._add_agent_page(entry)
+        if failure is not None and not listed:
+            raise failure
+        if "disallow" in rules.text.lower():
+            # A site of 100,000 pages takes some seconds.
+            await asyncio.to_thread(self._leave_out_forbidden, rules)
+        return SiteMap(
+            final,
+            tuple(replace(page, title=self._titles.get(key) or page.title) for key, page in self._pages.items()),
+            self._left_out.summary(),
+            len(lists.files),
+            lists.failures,
+            self._pages_read,
+            (f"The start page could not be read: {failure}",) if failure is not None else (),
+        )
 
     async def _load_links(self, url: str) -> Outlinks:
         try:
@@ -155,35 +103,70 @@ class SiteMapper:
         self._pages_read += 1
         return page.outlinks
 
+    def _add(self, page: SitePage) -> None:
+        try:
+            reason = self._find_reason(page)
+            key = page_key(page.url)
+        except ValueError:
+            return
+        known = self._pages.get(key)
+        if reason and known is None:
+            self._left_out.add(reason, page.url)
+        elif known is not None:
+            title = max(known.title, page.title, key=len) if known.source != "list" else known.title or page.title
+            self._pages[key] = SitePage(known.url, title, known.modified or page.modified, known.source, known.place)
+        elif len(self._pages) >= MAX_ENTRIES:
+            self._left_out.add("beyond the limit of pages", page.url)
+        else:
+            self._pages[key] = page
 
-def _add_links(collector: _Collector, outlinks: Outlinks) -> None:
-    for link in outlinks.links:
-        collector.add(SitePage(link.url, link.text, source="link", place=link.place))
-    for url in outlinks.hidden:
-        collector.left_out.add("hidden link", url)
+    def _add_links(self, outlinks: Outlinks) -> None:
+        for link in outlinks.links:
+            self._add(SitePage(link.url, link.text, source="link", place=link.place))
+        for url in outlinks.hidden:
+            self._left_out.add("hidden link", url)
 
+    def _add_agent_page(self, entry: SitemapEntry) -> None:
+        """Add a page that the site names for agents, or its title if it is the Markdown of a known page."""
+        # Parts of URLs may be no URLs.
+        path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
+        for url in filter(ada_url.check_url, (entry.url, path, f"{path}.html", f"{path}/")):
+            if (key := page_key(url)) in self._pages:
+                self._titles.setdefault(key, self._pages[key].title or entry.title)
+                return
+        self._add(SitePage(entry.url, entry.title, source="list"))
 
-def _leave_out_forbidden(collector: _Collector, rules: RobotsRules) -> None:
-    for key, page in list(collector.pages.items()):
-        if page.source != "start" and not rules.allows(page.url):
-            del collector.pages[key]
-            collector.left_out.add(FORBIDDEN, page.url)
+    def _find_reason(self, page: SitePage) -> str:
+        url = page.url
+        parsed = ada_url.URL(url)
+        if site_host(parsed.host) != self._host:
+            return "another host"
+        if page.source != "start" and not parsed.pathname.startswith(self._folder):
+            return "outside the folder"
+        if page.source == "link" and is_file(url):
+            return "file"
+        return ACTION if is_action(url) else ""
 
+    def _leave_out_forbidden(self, rules: RobotsRules) -> None:
+        for key, page in list(self._pages.items()):
+            if page.source != "start" and not rules.allows(page.url):
+                del self._pages[key]
+                self._left_out.add(FORBIDDEN, page.url)
 
-def _choose_hubs(collector: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
-    """Return up to `_MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
-    start_key = page_key(start)
-    pages: dict[str, Outlink] = {}
-    for link in links:
-        with contextlib.suppress(ValueError):
-            key = page_key(link.url)
-            if key in collector.pages and key != start_key:
-                pages.setdefault(key, link)
-    order = sorted(
-        pages.values(),
-        key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
-    )
-    return list(itertools.islice((link.url for link in order if rules.allows(link.url)), _MAX_HUBS))
+    def _choose_hubs(self, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
+        """Return up to `_MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
+        start_key = page_key(start)
+        pages: dict[str, Outlink] = {}
+        for link in links:
+            with contextlib.suppress(ValueError):
+                key = page_key(link.url)
+                if key in self._pages and key != start_key:
+                    pages.setdefault(key, link)
+        order = sorted(
+            pages.values(),
+            key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
+        )
+        return list(itertools.islice((link.url for link in order if rules.allows(link.url)), _MAX_HUBS))
 
 
 class SiteMapService:

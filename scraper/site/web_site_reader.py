@@ -75,26 +75,24 @@ class WebSiteReader:
         self._principal = principal
         self._deadline = deadline
 
-    async def load_robots(self, origin: str) -> str:
-        """Return the text of an origin's robots.txt, or "" if it allows everything; keep its Crawl-delay.
+    async def load_robots(self, origin: str) -> RobotsRules:
+        """Return the rules of an origin's robots.txt, none if it allows everything; keep its Crawl-delay.
 
         Raises:
             RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
             ScraperError: Its host cannot be reached, or the file cannot be requested now.
         """
-        load_text = self._fetcher.visitor.politeness.load_robots
+        load_rules = self._fetcher.visitor.politeness.load_robots
         async with self._request(origin):
             try:
-                text = await load_text(origin, self._principal, self._deadline)
+                rules = await load_rules(origin, self._principal, self._deadline)
             except errors.BrowserFailedError:
                 # No browser was ready in time: the server may answer.
-                text = await load_text(origin, self._principal, self._deadline)
-        # The longest files take a second to parse.
-        rules = await asyncio.to_thread(RobotsRules, text)
+                rules = await load_rules(origin, self._principal, self._deadline)
         gap_s = max(self._least_gap_s, rules.gap_s or 0.0)
         # If the gap takes half of the time, it begins with the next request: otherwise no call could read a page.
         self.keep_gap(gap_s, since_s=0.0 if gap_s < self._deadline.left_s() / 2 else gap_s)
-        return text
+        return rules
 
     async def load_list(self, url: str) -> SitemapFile:
         """Return the sitemap or feed at a URL.

@@ -11,6 +11,7 @@ from scraper import errors
 from scraper.call_context import Deadline
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
+from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, MazeDetector
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
@@ -97,9 +98,9 @@ async def test_a_page_without_an_answer_is_a_failed_page(monkeypatch: pytest.Mon
 class Moved(OfflineReader):
     """A site whose start page redirects to another host with a robots.txt of its own."""
 
-    async def load_robots(self, origin: str) -> str:
+    async def load_robots(self, origin: str) -> RobotsRules:
         """Return the rules of the new host, or none."""
-        return "User-agent: *\nDisallow: /chapter/3$" if origin == Manual().origin else ""
+        return RobotsRules("User-agent: *\nDisallow: /chapter/3$" if origin == Manual().origin else "")
 
     async def load_page(self, url: str) -> LoadedPage:
         """Return a page of the new host."""
@@ -121,7 +122,7 @@ async def test_the_robots_txt_of_the_host_to_which_the_start_page_redirects_hold
     await crawler.begin(keep)
     await crawler.run(100)
     assert {visit.page for visit in reader.visits} - {""} == set(site.pages) - {"/chapter/3"}
-    assert load_facts(dump_facts(facts[0]))[0].robots == await reader.load_robots(site.origin)
+    assert load_facts(dump_facts(facts[0]))[0].robots == (await reader.load_robots(site.origin)).text
 
 
 async def test_the_robots_txt_of_the_first_call_holds_for_the_whole_crawl() -> None:
@@ -130,7 +131,7 @@ async def test_the_robots_txt_of_the_first_call_holds_for_the_whole_crawl() -> N
     robots = await reader.load_robots(site.origin)
     pages = await run(site, reader, frontier, 10)
     stored = [load_page(dump_page(page)) for page in pages]
-    again = build_frontier(CrawlScope(f"{site.origin}/"), None, SiteFacts(robots), stored)
+    again = build_frontier(CrawlScope(f"{site.origin}/"), None, SiteFacts(robots.text), stored)
     site.routes = [(pattern, handler) for pattern, handler in site.routes if pattern.pattern != "/robots.txt"]
     await run(site, reader, again)
     assert not [visit.url for visit in reader.visits if "/private" in visit.url or "/search" in visit.url]

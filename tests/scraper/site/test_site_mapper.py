@@ -11,6 +11,7 @@ from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document
+from scraper.reading.robots import RobotsRules
 from scraper.site import site_discovery
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.model import SiteMap
@@ -41,8 +42,8 @@ class MadeSite(WebSiteReader):
         self.pages[f"{ORIGIN}{path}"] = Outlinks(links, tuple(f"{ORIGIN}{one}" for one in feeds), f"Page {path}")
         return self
 
-    async def load_robots(self, origin: str) -> str:
-        return self.robots_elsewhere.get(origin, self.robots)
+    async def load_robots(self, origin: str) -> RobotsRules:
+        return RobotsRules(self.robots_elsewhere.get(origin, self.robots))
 
     async def load_list(self, url: str) -> SitemapFile:
         self.requests.append(url)

@@ -9,6 +9,7 @@ from typing import cast
 
 from scraper.call_context import Deadline
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots import RobotsRules
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.workers import WorkerPool
 
@@ -18,11 +19,11 @@ GAP_S = 0.05
 async def test_the_pause_counts_from_the_end_of_a_request() -> None:
     spans: list[tuple[float, float]] = []
 
-    async def load_robots(*_: object) -> str:
+    async def load_robots(*_: object) -> RobotsRules:
         began = time.monotonic()
         await asyncio.sleep(2 * GAP_S)
         spans.append((began, time.monotonic()))
-        return "User-agent: *"
+        return RobotsRules("User-agent: *")
 
     politeness = SimpleNamespace(load_robots=load_robots)
     fetcher = cast(Fetcher, SimpleNamespace(visitor=SimpleNamespace(politeness=politeness)))
