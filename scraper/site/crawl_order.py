@@ -279,12 +279,6 @@ class UrlKindTable:
                 kind.is_closed = any(other.is_closed for other in relatives)
         return self.kinds[name]
 
-    def iter_pending(self) -> Iterator[tuple[UrlKind, CrawlCandidate]]:
-        """Yield each open kind with its best candidate."""
-        for kind in self.kinds.values():
-            if not kind.is_closed and (candidate := kind.best()) is not None:
-                yield kind, candidate
-
     def iter_left(self) -> Iterator[CrawlCandidate]:
         """Yield the pending candidates, including those of closed kinds."""
         return (one for one in self._pushed if not one.is_done)
@@ -389,7 +383,8 @@ class CrawlPriority:
 
     def choose(self, visits: int) -> CrawlCandidate | None:
         """Return the URL with the highest value, or None if all values are low."""
-        ranked = [(self._value(kind, one, visits), one) for kind, one in self._kinds.iter_pending()]
+        open_kinds = (kind for kind in self._kinds.kinds.values() if not kind.is_closed)
+        ranked = [(self._value(kind, one, visits), one) for kind in open_kinds if (one := kind.best()) is not None]
         if not ranked:
             return None
         value, candidate = max(ranked, key=lambda one: one[0])

@@ -60,13 +60,14 @@ class SiteLanguages:
         """Shorten the keys of all translations again, after a new rule about URLs."""
         self._translations = set(map(self._shorten, self._translations))
 
-    def is_translation(self, key: str) -> bool:
-        """Return True if a page declared this URL to be in another language."""
-        return key in self._translations
+    def is_translation(self, key: str, *, is_listed: bool) -> bool:
+        """Return True for a URL in another language: a page declared it, or it has the code of such a page.
 
-    def is_other(self, key: str) -> bool:
-        """Return True if a page with the same language code in its URL was in another language than the site."""
-        return self._is_other.get(find_language(f"https://{key}"), False) if self._is_other else False
+        The code says nothing about a URL that `is_listed` in sitemaps or feeds.
+        """
+        return key in self._translations or (
+            bool(self._is_other) and not is_listed and self._is_other.get(find_language(f"https://{key}"), False)
+        )
 
     def weigh(self, key: str) -> float:
         """Return 1, or `_OTHER_LANGUAGE` for a URL that names another language."""
@@ -173,27 +174,11 @@ def _matches(path: str, pattern: str) -> bool:
 
 def is_file(url: str) -> bool:
     """Return True if the path has the suffix of a file that is not a page: an image, archive, style sheet or feed."""
-    return _file_type(url)[1] in _FILE_SUFFIXES
+    return file_type(url)[1] in _FILE_SUFFIXES
 
 
-class FileTypes:
-    """Learn which names of files are names of pages on a site, such as `/wiki/Node.js`."""
-
-    def __init__(self) -> None:
-        """Start without knowledge."""
-        self._pages: dict[tuple[str, str], bool] = {}
-        """True by first folder and suffix if one of its URLs was a page, False if none was."""
-
-    def learn(self, url: str, *, is_page: bool) -> None:
-        """Note if a visited URL with the suffix of a file was a page."""
-        self._pages[_file_type(url)] = is_page or self._pages.get(_file_type(url), False)
-
-    def may_be_page(self, url: str) -> bool:
-        """Return False if the first such URL was no page."""
-        return self._pages.get(_file_type(url), True)
-
-
-def _file_type(url: str) -> tuple[str, str]:
+def file_type(url: str) -> tuple[str, str]:
+    """Return the first folder of a URL, and the suffix of its file; "" if there is none."""
     path = ada_url.URL(url).pathname
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     return find_section(path), suffix.lower() if dot else ""

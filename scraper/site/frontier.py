@@ -20,9 +20,9 @@ from scraper.site.crawl_scope import (
     OUTSIDE,
     CrawlScope,
     ExclusionCounter,
-    FileTypes,
     MazeDetector,
     SiteLanguages,
+    file_type,
     is_file,
 )
 from scraper.site.crawled_page import CrawledPage
@@ -68,7 +68,8 @@ class CrawlFrontier:
         self._done: set[str] = set()
         self._retries: list[CrawlCandidate] = []
         self._mazes = MazeDetector()
-        self._files = FileTypes()
+        self._has_pages: dict[tuple[str, str], bool] = {}
+        """True by `file_type` if one of its URLs was a page, such as `/wiki/Node.js`; False if none was."""
         self._kinds = UrlKindTable()
         self._identity = DuplicateDetector(self._kinds.words)
         self._languages = SiteLanguages(self._identity.shorten)
@@ -109,7 +110,7 @@ class CrawlFrontier:
 
     def next(self) -> str | None:
         """Return the URL with the highest value, or None if none is left or all remaining values are low."""
-        while (candidate := self._choose()) is not None:
+        while candidate := self._ranking.choose(self.visits) or (self._retries.pop(0) if self._retries else None):
             candidate.is_done = True
             if reason := self._find_late_reason(candidate):
                 self._left_out.add(reason, candidate.url)
@@ -124,14 +125,11 @@ class CrawlFrontier:
         key = self._identity.shorten(candidate.key)
         if key != candidate.key and key in self._done:
             return _COPY
-        if self._is_translation(candidate.key, is_listed=candidate.is_listed):
+        if self._languages.is_translation(candidate.key, is_listed=candidate.is_listed):
             return _LANGUAGE
-        if is_file(candidate.url) and not self._files.may_be_page(candidate.url):
+        if is_file(candidate.url) and not self._has_pages.get(file_type(candidate.url), True):
             return "file"
         return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
-
-    def _is_translation(self, key: str, *, is_listed: bool) -> bool:
-        return self._languages.is_translation(key) or (not is_listed and self._languages.is_other(key))
 
     def has_next(self) -> bool:
         """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
@@ -172,16 +170,11 @@ class CrawlFrontier:
             self._retries.append(candidate)
             return
         if is_file(page.final_url):
-            self._files.learn(page.final_url, is_page=not page.problem)
+            kind = file_type(page.final_url)
+            self._has_pages[kind] = not page.problem or self._has_pages.get(kind, False)
         content, lead = self._judge(candidate, page)
         if not (page.problem and page.status in REFUSALS):
             self._kinds.judge(candidate, content, lead, page.relevance)
-
-    def _choose(self) -> CrawlCandidate | None:
-        candidate = self._ranking.choose(self.visits)
-        if candidate is None and self._retries:
-            return self._retries.pop(0)
-        return candidate
 
     def _offer(
         self,
@@ -200,7 +193,7 @@ class CrawlFrontier:
             return None
         reason = self.scope.find_reason(link, key, self.rules)
         is_listed = link.place == "listed"
-        if not reason and self._is_translation(key, is_listed=is_listed):
+        if not reason and self._languages.is_translation(key, is_listed=is_listed):
             reason = _LANGUAGE
         if not reason and not is_listed and self._mazes.contains(key):
             reason = _MAZE
