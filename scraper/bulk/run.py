@@ -9,7 +9,7 @@ import functools
 import math
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
 from scraper.background_tasks import run_in_background
 from scraper.bulk import report
@@ -50,12 +50,18 @@ async def run_bulk(
         SettingsError: The browsers cannot be configured.
     """
     stop = stop or asyncio.Event()
-    run_on_cluster = None if cluster is None else _import_cluster_runner()
+    if cluster is not None:
+        try:
+            from scraper.bulk.cluster.runner import run_on_cluster
+        except ImportError as error:
+            if error.name is not None and error.name.split(".")[0] == "ray":
+                raise MissingExtraError("--cluster", "ray") from None
+            raise
     async with BulkJob.open(spec, notify=notify) as job:
         began = time.monotonic()
         async with watch(job):
-            if run_on_cluster is not None:
-                await run_on_cluster(job, make_job_settings(spec, settings), str(cluster), stop, notify)
+            if cluster is not None:
+                await run_on_cluster(job, make_job_settings(spec, settings), cluster, stop, notify)
             else:
                 await _run_here(job, make_job_settings(spec, settings), stop)
             await job.finish()
@@ -212,15 +218,3 @@ async def _write_report(job: BulkJob, seconds: float) -> JobReport:
     found = await job.query(functools.partial(report.build_report, folder=folder, this_run=this_run))
     await job.query(lambda _: report.write_report(found, folder))
     return found
-
-
-def _import_cluster_runner() -> Callable[
-    [BulkJob, Settings, str, asyncio.Event, Callable[[str], None]], Awaitable[None]
-]:
-    try:
-        from scraper.bulk.cluster.runner import run_on_cluster
-    except ImportError as error:
-        if error.name is not None and error.name.split(".")[0] == "ray":
-            raise MissingExtraError("--cluster", "ray") from None
-        raise
-    return run_on_cluster

@@ -52,11 +52,11 @@ def read_recipe(argument: str) -> str:
     """
     # Imported late: only jobs and calls with a recipe need it.
     from scraper.facts.fields import extraction_recipes
-    from scraper.reading.fields import RECIPE_ID, id_of
+    from scraper.reading.fields import id_of, is_recipe_id
 
     if not argument.lstrip().startswith("{"):
         check_path(argument)
-    if RECIPE_ID.fullmatch(argument) and not Path(argument).exists():
+    if is_recipe_id(argument) and not Path(argument).exists():
         return json.dumps({"id": argument})
     try:
         text = argument if argument.lstrip().startswith("{") else Path(argument).read_text("utf-8-sig")

@@ -57,8 +57,8 @@ _WIRE_EXTRA_MB = 16
 """Megabytes that a response may have on the wire beyond the limit of its body."""
 
 _PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
-_URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
-_CERTAIN_URL = re.compile(r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I)
+_URL = re.compile(r"\s*([a-z][a-z0-9+.-]*):(//)?", re.IGNORECASE)
+_SCHEMES = frozenset({"http", "https", "file", "data", "javascript", "mailto", "about"})
 _PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
 _MAX_NAME, _MAX_REASON = 300, 100
 _ERROR_STATUS = 400
@@ -224,16 +224,17 @@ class DocumentReader:
 
     async def _is_url(self, source: str) -> bool:
         """Return True if a source is a URL rather than the path of a file; file names may contain a colon."""
-        has_drive = source.lstrip()[1:3] in {":\\", ":/"}
-        if not _URL.match(source) or has_drive:
+        found, has_drive = _URL.match(source), source.lstrip()[1:3] in {":\\", ":/"}
+        if found is None or has_drive:
             return False
-        if source.strip().lower().startswith("file:"):
+        if found[1].lower() == "file":
             raise errors.PolicyError(
                 "file:// URLs are always refused.",
                 target=source[:200],
                 next_step="Pass an http(s) URL, or a path in the folder of local files, if there is one.",
             )
-        return bool(_CERTAIN_URL.match(source)) or not await asyncio.to_thread(self._files.contains, source)
+        is_certain = bool(found[2]) or found[1].lower() in _SCHEMES
+        return is_certain or not await asyncio.to_thread(self._files.contains, source)
 
     async def _read_file(self, request: DocumentRequest, deadline: Deadline) -> Reading:
         source = request.source

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,8 +26,7 @@ from scraper.workers import WorkerFailedError, WorkerPool
 MAX_RECIPES = 200
 """Recipes of one principal. Above this, the oldest ones are deleted."""
 _LOG = "recipes"
-_ID_CHARACTERS = 12
-RECIPE_ID = re.compile(f"[0-9a-f]{{{_ID_CHARACTERS}}}")
+_ID_CHARS = 12
 _MAX_TRIES = 5
 """Attempts to append while other calls do the same."""
 
@@ -42,7 +40,7 @@ class StoredRecipes:
 
     async def save(self, principal: str, recipe: str) -> str:
         """Store a recipe and return it with its id; return it unchanged if the store is unavailable."""
-        recipe_id = hashlib.sha256(recipe.encode("utf-8", "replace")).hexdigest()[:_ID_CHARACTERS]
+        recipe_id = hashlib.sha256(recipe.encode("utf-8", "replace")).hexdigest()[:_ID_CHARS]
         named = f'{{"id":"{recipe_id}",{recipe[1:]}'
         try:
             known = await self._records.read(principal, _LOG)
@@ -78,6 +76,11 @@ class StoredRecipes:
                 target="recipe",
             )
         return found
+
+
+def is_recipe_id(text: str) -> bool:
+    """Return True if a text has the form of the id of a stored recipe."""
+    return len(text) == _ID_CHARS and not text.strip("0123456789abcdef")
 
 
 def id_of(recipe: str) -> str:

@@ -246,11 +246,7 @@ def dump_page(page: CrawledPage) -> bytes:
         "relevance": round(page.relevance, 3),
         "sketch": [page.sketch.run_count, *page.sketch.numbers],
         "links": [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in head.links],
-        "feeds": head.feeds,
-        "hidden": head.hidden,
-        "canonical": head.canonical,
-        "alternates": head.alternates,
-        "refresh": head.refresh,
+        **{name: getattr(head, name) for name in ("feeds", "hidden", "canonical", "alternates", "refresh")},
         "flags": [head.noindex, head.nofollow, head.has_password],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)

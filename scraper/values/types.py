@@ -21,7 +21,6 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from scraper.values.text import suggest, truncate
 
-_INTEGER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _BOOLEANS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 _CHOICE_SIMILARITY = 0.5
 """Minimum similarity of an invalid word to the suggested choice."""
@@ -137,7 +136,7 @@ class IntegerValue(ValueType):
 
     def parse(self, value: object) -> int:
         """Return the number."""
-        number = int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else _parse_number(value)
+        number = _parse_number(value)
         if not self.low <= number <= self.high or number != int(number):
             raise InvalidValueError(
                 f"a whole number from {self.low:,} to {self.high:,}",
@@ -359,7 +358,7 @@ def _is_proxy(url: str) -> bool:
 
 def _is_state_service(url: str) -> bool:
     parts = urlsplit(url)
-    is_numbered = re.fullmatch(r"/?[0-9]*", parts.path) is not None and (parts.port or 1) > 0
+    is_numbered = not parts.path.removeprefix("/").strip("0123456789") and (parts.port or 1) > 0
     is_remote = parts.scheme in _STATE_SCHEMES and bool(parts.hostname) and is_numbered
     return (is_remote or url.startswith("unix:///")) and _has_known_options(parts)
 
@@ -398,13 +397,10 @@ def _parse_host_mapping(text: str) -> tuple[str, str, int]:
     name, _, target = text.partition("=")
     address, _, port = target.rpartition(":")
     address = address.strip("[]")
-    if not _is_host_name(name) or not _is_address(address) or not port.isdigit() or not 0 < int(port) < 65_536:
+    is_host_name = bool(_HOST_NAME.fullmatch(name.rstrip("."))) and not _is_address(name)
+    if not is_host_name or not _is_address(address) or not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError(f"{text!r} is not a pair; write www.example.com=127.0.0.1:8080, with an exact name")
     return name.lower().rstrip("."), address, int(port)
-
-
-def _is_host_name(text: str) -> bool:
-    return bool(_HOST_NAME.fullmatch(text.rstrip("."))) and not _is_address(text)
 
 
 def _is_address(text: str) -> bool:
