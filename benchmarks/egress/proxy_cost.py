@@ -14,7 +14,7 @@ from benchmarks.common.command_line import Figures, Options, print_table
 from benchmarks.egress.proxy_peer import HOSTS, Peer, proxy_peer
 from browsers import BrowserSettings, Tier
 from browsers.chromium.locate import find_chromium
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 
 _MEGABYTES = 64
 _WIRE_BYTES = 1 << 40

@@ -35,6 +35,7 @@ _MAX_REFUSED_HOSTS = 256
 """Maximum of refused hosts that are counted for one page."""
 _MAX_EARLY_BYTES = 64 * 1024
 """Bytes read from the browser before its connection is open; the rest waits in the socket."""
+_STATUS_LINE_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +293,21 @@ class ProxiedConnection:
             return
         self.host, self.port, end = request
         self._received = self._received[end:]
-        self.opening = self._loop.create_task(self._open())
-        self.opening.add_done_callback(self._after_opening)
+        self.opening = self._loop.create_task(self._serve())
+
+    async def _serve(self) -> None:
+        """Open the connection and relay its bytes, or close it."""
+        try:
+            await self._open()
+        except Exception as error:
+            # Unexpected: report it and let nothing through.
+            log.error("egress failed error=%s", type(error).__name__, exc_info=error)
+            self._listener.traffic.record(ConnectionFailure(FailureKind.INTERNAL, self.host, self.port))
+            if self.relay is None:
+                self._send(proxy_protocols.build_socks5_refusal(FailureKind.INTERNAL))
+        finally:
+            if self.relay is None:
+                self.close()
 
     async def _open(self) -> None:
         # The log of the visit that requested it: another visit may have begun when the answer comes.
@@ -303,7 +317,6 @@ class ProxiedConnection:
         except ConnectionDeniedError as denied:
             traffic.record(denied.failure)
             self._send(proxy_protocols.build_socks5_refusal(denied.failure.kind))
-            self.close()
             return
         traffic.clear(self.host, self.port)
         try:
@@ -315,17 +328,6 @@ class ProxiedConnection:
         finally:
             if self.relay is None:
                 opened.sock.close()
-
-    def _after_opening(self, task: asyncio.Task[None]) -> None:
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            # Unexpected: report it and let nothing through.
-            log.error("egress failed error=%s", type(error).__name__, exc_info=error)
-            self._listener.traffic.record(ConnectionFailure(FailureKind.INTERNAL, self.host, self.port))
-        if self.relay is None:
-            if not self._is_closed and error is not None:
-                self._send(proxy_protocols.build_socks5_refusal(FailureKind.INTERNAL))
-            self.close()
 
     def _join(self, far: socket.socket, early: bytes) -> None:
         relay = self._create_relay(far)
@@ -343,7 +345,10 @@ class ProxiedConnection:
         return self.relay
 
     async def _send_first_request(self, far: socket.socket, first: FirstRequestRewrite, traffic: TrafficLog) -> None:
-        """Rewrite the first request for the upstream HTTP proxy, or open a tunnel for an upgrade request."""
+        """Rewrite the first request for the upstream HTTP proxy, or open a tunnel for an upgrade request.
+
+        Close if the proxy rejects the credentials, so that its response is not taken for the page.
+        """
         self._loop.remove_reader(self._near.fileno())
         try:
             async with asyncio.timeout(self._listener.idle_s):
@@ -353,8 +358,8 @@ class ProxiedConnection:
                     self._received = head + self._received
                     self._join(far, early)
                     return
-                request = proxy_protocols.rewrite_request_head(head, first.authority, first.authorization)
-                await self._loop.sock_sendall(far, request.head)
+                request, body_bytes = proxy_protocols.rewrite_request_head(head, first.authority, first.authorization)
+                await self._loop.sock_sendall(far, request)
         except proxy_protocols.HandshakeRejectedError as error:
             traffic.record(ConnectionFailure(error.kind, self.host, self.port, error.detail))
             return
@@ -362,36 +367,27 @@ class ProxiedConnection:
             return
         traffic.up_bytes += len(head)
         relay = self._create_relay(far)
-        relay.up.left = request.body_bytes
+        relay.up.left = body_bytes
         relay.up.start(self._received)
-        self._loop.add_reader(far.fileno(), self._on_first_response, far, relay, traffic)
+        try:
+            response = await proxy_protocols.receive(far, _STATUS_LINE_BYTES)
+        except OSError:
+            relay.close()
+            return
+        if proxy_protocols.is_proxy_auth_required(response):
+            detail = proxy_protocols.CREDENTIALS_REJECTED
+            traffic.record(ConnectionFailure(FailureKind.PROXY_FAILED, self.host, self.port, detail))
+            relay.close()
+        else:
+            relay.down.start(response)
 
     async def _read_head(self) -> bytes:
         while (end := self._received.find(b"\r\n\r\n")) < 0:
             if len(self._received) > proxy_protocols.MAX_HEAD_BYTES:
                 raise ValueError("a head without end")
-            more = await self._loop.sock_recv(self._near, 65536)
-            if not more:
-                raise ConnectionResetError("closed")
-            self._received += more
+            self._received += await proxy_protocols.receive(self._near)
         head, self._received = self._received[: end + 4], self._received[end + 4 :]
         return head
-
-    def _on_first_response(self, far: socket.socket, relay: Relay, traffic: TrafficLog) -> None:
-        """Close if the proxy rejects the credentials, so that its response is not taken for the page."""
-        try:
-            first = far.recv(16, socket.MSG_PEEK)
-        except BlockingIOError:
-            return
-        except OSError:
-            first = b""
-        if not first or proxy_protocols.is_proxy_auth_required(first):
-            if first:
-                detail = proxy_protocols.CREDENTIALS_REJECTED
-                traffic.record(ConnectionFailure(FailureKind.PROXY_FAILED, self.host, self.port, detail))
-            relay.close()
-            return
-        relay.down.start()
 
     def _send(self, data: bytes) -> None:
         """Send a few bytes into an empty buffer. A closed peer is noticed by the next read."""

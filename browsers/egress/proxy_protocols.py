@@ -12,7 +12,6 @@ import asyncio
 import ipaddress
 import re
 import socket
-from dataclasses import dataclass
 
 from browsers.egress.traffic_log import FailureKind
 
@@ -90,14 +89,6 @@ class HandshakeRejectedError(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
-class AbsoluteRequest:
-    """A request head in absolute form, and the length of its body in bytes."""
-
-    head: bytes
-    body_bytes: int
-
-
 def parse_socks5_greeting(data: bytes) -> int | None:
     """Return the length of a greeting, or None if it is incomplete. Raises Socks5Error if it cannot be accepted."""
     if data[:1] not in (b"", b"\x05"):
@@ -135,11 +126,11 @@ def build_socks5_refusal(kind: FailureKind) -> bytes:
     return bytes((_VERSION, _REPLY_CODES.get(kind, _GENERAL_FAILURE))) + _BOUND
 
 
-def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> AbsoluteRequest:
+def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> tuple[bytes, int]:
     """Rewrite a request head, up to and including its empty line, to absolute form for an HTTP proxy.
 
-    The authority is the checked one, regardless of the Host header. Raises ValueError if it is not a request that a
-    browser sends.
+    Return it with the length of its body in bytes. The authority is the checked one, regardless of the Host header.
+    Raises ValueError if it is not a request that a browser sends.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     request = _REQUEST_LINE.fullmatch(first)
@@ -166,7 +157,7 @@ def rewrite_request_head(head: bytes, authority: str, authorization: str | None)
     out.append(b"Connection: close")
     if authorization is not None:
         out.append(b"Proxy-Authorization: " + authorization.encode("ascii"))
-    return AbsoluteRequest(b"\r\n".join(out) + b"\r\n\r\n", body_bytes or 0)
+    return b"\r\n".join(out) + b"\r\n\r\n", body_bytes or 0
 
 
 def is_upgrade_request(head: bytes) -> bool:
@@ -190,7 +181,7 @@ async def http_connect(sock: socket.socket, authority: str, authorization: str |
     while (end := data.find(b"\r\n\r\n")) < 0:
         if len(data) > _MAX_HANDSHAKE_BYTES:
             raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "its answer has no end")
-        data += await _receive(sock, 65536)
+        data += await receive(sock)
     if not data.startswith((b"HTTP/1.0 ", b"HTTP/1.1 ")) or not (status := data[9:12]).isdigit():
         raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "it does not speak HTTP")
     code = int(status)
@@ -237,11 +228,12 @@ def _encode_host(host: str) -> bytes:
 async def _receive_exactly(sock: socket.socket, count: int) -> bytes:
     data = b""
     while len(data) < count:
-        data += await _receive(sock, count - len(data))
+        data += await receive(sock, count - len(data))
     return data
 
 
-async def _receive(sock: socket.socket, limit: int) -> bytes:
+async def receive(sock: socket.socket, limit: int = 65536) -> bytes:
+    """Return the bytes that came, at least one. Raises OSError at the end of the connection."""
     data = await asyncio.get_running_loop().sock_recv(sock, limit)
     if not data:
         raise ConnectionResetError("closed")

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Error, async_playwright
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find_chromium
-from browsers.egress import DnsResolver
+from browsers.egress.dns_resolver import DnsResolver
 from browsers.egress.target_policy import SYNTHETIC
 from browsers.egress.tcp_dialer import ConnectFunction, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError

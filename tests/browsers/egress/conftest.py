@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from browsers.egress import DnsResolver, EgressProxy, ProxyLimits, ProxyListener
+from browsers.egress.dns_resolver import DnsResolver
+from browsers.egress.proxy_listener import ProxyLimits, ProxyListener
+from browsers.egress.proxy_server import EgressProxy
 from browsers.settings import BrowserSettings
 
 OpenListener = Callable[..., Awaitable[ProxyListener]]

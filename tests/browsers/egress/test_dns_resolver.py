@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from browsers.egress import dns_resolver, is_fake_dns_suspected
-from browsers.egress.dns_resolver import CachingResolver, DnsResolver
+from browsers.egress import dns_resolver
+from browsers.egress.dns_resolver import CachingResolver, DnsResolver, is_fake_dns_suspected
 from tests.browsers.egress.wire import Names
 
 MISSING = ("none.example",) * (1 + len(dns_resolver.MISSING_PAUSES_S))

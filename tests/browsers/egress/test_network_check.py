@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from browsers.egress import DnsResolver, FailureKind, ProxyListener, tcp_dialer
-from browsers.egress.dns_resolver import MISSING_PAUSES_S
+from browsers.egress import tcp_dialer
+from browsers.egress.dns_resolver import MISSING_PAUSES_S, DnsResolver
+from browsers.egress.proxy_listener import ProxyListener
+from browsers.egress.traffic_log import FailureKind
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import EXPIRED, NO_HOST, Names, code
 

@@ -7,17 +7,11 @@ import random
 
 import pytest
 
-from browsers.egress import (
-    ConnectionFailure,
-    EgressProxy,
-    FailureKind,
-    ProxyLimits,
-    ProxyListener,
-    proxy_protocols,
-    traffic_log,
-)
+from browsers.egress import proxy_protocols, traffic_log
+from browsers.egress.proxy_listener import ProxyLimits, ProxyListener
+from browsers.egress.proxy_server import EgressProxy
 from browsers.egress.tcp_dialer import OpenConnection
-from browsers.egress.traffic_log import ConnectionDeniedError
+from browsers.egress.traffic_log import ConnectionDeniedError, ConnectionFailure, FailureKind
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import (

@@ -8,7 +8,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from browsers.egress import EgressProxy, FailureKind, ProxyLimits, ProxyListener, proxy_listener, relay
+from browsers.egress import proxy_listener, relay
+from browsers.egress.proxy_listener import ProxyLimits, ProxyListener
+from browsers.egress.proxy_server import EgressProxy
+from browsers.egress.traffic_log import FailureKind
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import WIRE_BYTES, OpenListener
 from tests.browsers.egress.wire import (

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Error, async_playwright
 from browsers import BrowserSettings, Tier
 from browsers.chromium import locate
 from browsers.chromium.switches import plan_launch
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.egress.wire import hello, served
 from tests.hostile.canary import Canary

@@ -7,9 +7,11 @@ import socket
 
 import pytest
 
-from browsers.egress import DnsResolver, FailureKind, ProxyListener
 from browsers.egress import ip_rules as addresses
+from browsers.egress.dns_resolver import DnsResolver
+from browsers.egress.proxy_listener import ProxyListener
 from browsers.egress.target_policy import SYNTHETIC, _interleave
+from browsers.egress.traffic_log import FailureKind
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import EXPIRED, GENERAL, NO_HOST, NOT_ALLOWED, SUCCEEDED, Names, code, hello, served
 

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from browsers.egress import EgressProxy, ip_rules
+from browsers.egress import ip_rules
+from browsers.egress.proxy_server import EgressProxy
 from browsers.egress.target_policy import TestHosts
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener

@@ -7,8 +7,10 @@ import logging
 
 import pytest
 
-from browsers.egress import EgressProxy, FailureKind, ProxyListener, proxy_server
-from browsers.egress.proxy_server import ProxyAddress, Scheme, parse_proxy
+from browsers.egress import proxy_server
+from browsers.egress.proxy_listener import ProxyListener
+from browsers.egress.proxy_server import EgressProxy, ProxyAddress, Scheme, parse_proxy
+from browsers.egress.traffic_log import FailureKind
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.proxies import AUTHORIZATION, PASSWORD, URL_CREDENTIALS, USER, http_proxy, socks5_proxy

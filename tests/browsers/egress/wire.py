@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from browsers.egress import DnsResolver, ProxyListener
+from browsers.egress.dns_resolver import DnsResolver
+from browsers.egress.proxy_listener import ProxyListener
 
 PATIENCE_S = 10.0
 """Seconds, far more than any test takes. It only proves that nothing hangs."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from browsers import errors
-from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON
+from browsers.egress.traffic_log import ConnectionFailure, FailureKind, TrafficLog
 from browsers.navigation.error_mapping import map_net_error
 
 URL = "https://www.example.com/page"

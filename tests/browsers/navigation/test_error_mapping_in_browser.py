@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, errors
-from browsers.egress import EgressProxy
+from browsers.egress.proxy_server import EgressProxy
 from tests.browsers.egress.proxies import URL_CREDENTIALS, http_proxy
 from tests.browsers.egress.wire import Handler, Names, hello, reset, served
 from tests.site.certificate import server_context
