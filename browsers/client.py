@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +21,6 @@ from browsers.egress.proxy_server import EgressProxy
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import LoginState, make_settable
 from browsers.model import Mode, Request, Snapshot, Tier
-from browsers.navigation.tab import Tab
 from browsers.navigation.visit import IsSufficient, Visit
 from browsers.pool.browser_pool import BrowserPool, BrowserState
 from browsers.settings import BrowserSettings
@@ -85,7 +85,8 @@ class Browsers:
         self._is_lazy = is_lazy
         self._egress = egress or EgressProxy(self._settings)
         self.pool = BrowserPool(self._settings, self._egress)
-        self._profiles = _CookieProfiles()
+        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
+        """Cookies by principal and site profile."""
         self._peeks = self._make_slots(self._settings.peek_slots, _MAX_PEEKS_PER_HOST)
         self._renders = self._make_slots(self._settings.render_slots, _MAX_RENDERS_PER_HOST)
         self._scaler = SlotScaler((self._peeks, self._renders))
@@ -154,7 +155,7 @@ class Browsers:
     def forget(self, principal: str, site_profile: str) -> bool:
         """Delete the cookies of a site profile and close its tabs. Return True if there were cookies."""
         self.pool.forget(principal, site_profile)
-        return self._profiles.forget(principal, site_profile)
+        return bool(self._cookies.pop((principal, site_profile), None))
 
     async def sign_in(self, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
         """Show a page until it is closed, and return the login of hosts made in it. Raises BrowsersError."""
@@ -202,34 +203,59 @@ class Browsers:
     async def _visit_once(
         self, request: Request, enough: IsSufficient | None, started_at: float, deadline_at: float
     ) -> Snapshot:
-        async with VisitSlot(self._peeks, self._renders, request, deadline_at) as slot:
+        async with self._slot(request, deadline_at) as take_render_slot:
             try:
                 async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
                     handle = await self.pool.get_handle(request.tier)
             except TimeoutError:
                 raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
             async with handle.lease(request) as lease:
-                if request.site_profile is not None:
-                    await self._profiles.load(lease.tab, request.principal, request.site_profile)
+                profile, browser = (request.principal, request.site_profile or ""), lease.tab.connection.browser
+                context: Event = {"browserContextId": lease.tab.context_id}
+                if request.site_profile is not None and (cookies := self._cookies.get(profile)):
+                    await browser.send("Storage.setCookies", cookies=cookies, **context)
                 host, times = urlsplit(request.url).hostname or "", (started_at, deadline_at)
                 # It must render, or the last visit to its host did.
                 is_expected = request.mode is Mode.AUTO and host in self._scripted_hosts
                 expects_page = request.mode is Mode.RENDER or is_expected
                 visit = Visit(lease.tab, request, handle.chromium.tier, *times, expects_page, lease.patterns)
-                snapshot = await visit.run(enough, slot.to_render)
+                snapshot = await visit.run(enough, take_render_slot)
                 self._refused_hosts += snapshot.refused_hosts
                 if request.mode is Mode.AUTO and snapshot.rendered:
                     self._scripted_hosts[host] = None
                 elif request.mode is Mode.AUTO:
                     self._scripted_hosts.pop(host, None)
                 if request.site_profile is not None:
-                    await self._profiles.save(lease.tab, request.principal, request.site_profile)
+                    found = await browser.send("Storage.getCookies", **context)
+                    self._cookies[profile] = [make_settable(cookie) for cookie in found["cookies"]]
                 if request.site_profile is not None or lease.tab.committed or lease.tab.renewals > 0:
                     is_clean = snapshot.complete and not visit.leaves_unclean_tab
                 else:
                     is_clean = not visit.prepared
                 lease.is_reusable = is_clean and not lease.tab.saw_credentials
                 return snapshot
+
+    @asynccontextmanager
+    async def _slot(self, request: Request, deadline_at: float) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        """Hold a peek slot during the block, in mode RENDER a render slot. Yield what exchanges it for a render slot.
+
+        The exchange is possible even if the queue is full. Raises BusyError if it is full before, or at the deadline.
+        """
+        host, is_render = urlsplit(request.url).hostname or "", request.mode is Mode.RENDER
+
+        def acquire(slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
+            wait_s, flags = max(0.0, deadline_at - time.monotonic()), {"bounded": bounded, "is_bulk": request.is_bulk}
+            return slots.acquire(request.principal, host, url=request.url, wait_s=wait_s, **flags)
+
+        async with AsyncExitStack() as render, AsyncExitStack() as first:
+            await first.enter_async_context(acquire(self._renders if is_render else self._peeks, bounded=True))
+
+            async def take_render_slot() -> None:
+                if not is_render:
+                    await render.enter_async_context(acquire(self._renders, bounded=False))
+                    await first.aclose()
+
+            yield take_render_slot
 
 
 def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
@@ -243,56 +269,3 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
         wait=tenacity.wait_random(0.05, 0.3),
         reraise=True,
     )
-
-
-@dataclass
-class VisitSlot:
-    """Hold a peek slot, then a render slot when the visit starts to render; in mode RENDER a render slot at once."""
-
-    peeks: FairSemaphore
-    renders: FairSemaphore
-    request: Request
-    deadline_at: float
-    _slots: AsyncExitStack = field(default_factory=AsyncExitStack)
-
-    async def __aenter__(self) -> VisitSlot:
-        """Wait for the first slot. Raises BusyError if the queue is full, or at the deadline."""
-        first = self.renders if self.request.mode is Mode.RENDER else self.peeks
-        await self._slots.enter_async_context(self._slot_of(first, bounded=True))
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Release all slots."""
-        await self._slots.aclose()
-
-    async def to_render(self) -> None:
-        """Exchange the peek slot for a render slot, even if the queue is full. Raises BusyError at the deadline."""
-        if self.request.mode is Mode.RENDER:
-            return
-        render = AsyncExitStack()
-        await render.enter_async_context(self._slot_of(self.renders, bounded=False))
-        peek, self._slots = self._slots, render
-        await peek.aclose()
-
-    def _slot_of(self, slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
-        request, wait_s = self.request, max(0.0, self.deadline_at - time.monotonic())
-        host = urlsplit(request.url).hostname or ""
-        flags = {"bounded": bounded, "is_bulk": request.is_bulk}
-        return slots.acquire(request.principal, host, url=request.url, wait_s=wait_s, **flags)
-
-
-class _CookieProfiles:
-    def __init__(self) -> None:
-        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
-
-    async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
-        cookies = self._cookies.get((principal, site_profile))
-        if cookies:
-            await tab.connection.browser.send("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
-
-    def forget(self, principal: str, site_profile: str) -> bool:
-        return bool(self._cookies.pop((principal, site_profile), None))
-
-    async def save(self, tab: Tab, principal: str, site_profile: str) -> None:
-        found = await tab.connection.browser.send("Storage.getCookies", browserContextId=tab.context_id)
-        self._cookies[principal, site_profile] = [make_settable(cookie) for cookie in found["cookies"]]

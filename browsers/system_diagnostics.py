@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 
 from browsers.chromium import locate
 from browsers.chromium.install import InstallReport, install_chromium
@@ -22,7 +21,6 @@ __all__ = [
     "ALLOW_SOCKETS",
     "FAKE_DNS_NETWORK",
     "InstallReport",
-    "InstalledBrowser",
     "are_sockets_forbidden",
     "find_fonts",
     "find_installed_browsers",
@@ -40,32 +38,17 @@ _FONT_LIMIT_S = 20.0
 _FONTS = {"Chinese": "zh", "Japanese": "ja", "Korean": "ko", "emoji": "und-zsye"}
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledBrowser:
-    """An installed Chromium of one tier."""
-
-    tier: Tier
-    executable: str
-    version: str
-    source: str
-    """`setting`, `system` or `playwright`."""
-
-
-def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser, ...]:
+def find_installed_browsers(settings: BrowserSettings) -> tuple[locate.ChromiumInstall, ...]:
     """Return the Chromium of each tier that is installed and starts far enough to print its version."""
-    located = (locate.find_chromium(tier, path) for tier, path in _list_paths(settings).items())
-    found = (InstalledBrowser(c.tier, c.executable, locate.read_version(c), c.source) for c in located if c)
-    return tuple(browser for browser in found if browser.version != locate.UNKNOWN_VERSION)
+    return locate.find_working(_list_paths(settings))
 
 
 def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
     """Return configured paths without an executable by tier; with `start`, also programs that print no version."""
-
-    def is_usable(install: locate.ChromiumInstall | None) -> bool:
-        return install is not None and (not start or locate.read_version(install) != locate.UNKNOWN_VERSION)
-
-    paths = _list_paths(settings).items()
-    return {tier: path for tier, path in paths if path is not None and not is_usable(locate.find_chromium(tier, path))}
+    paths = {tier: path for tier, path in _list_paths(settings).items() if path is not None}
+    located = (locate.find_chromium(tier, path) for tier, path in paths.items())
+    usable = {one.tier for one in (locate.find_working(paths) if start else located) if one is not None}
+    return {tier: path for tier, path in paths.items() if tier not in usable}
 
 
 def parse_proxy_address(url: str) -> tuple[str, int]:

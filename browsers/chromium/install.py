@@ -148,10 +148,7 @@ def install_chromium(
 
 
 def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
-    """Return the installed browsers. Each starts far enough to print its version, so its libraries exist."""
-    located = (chromium for tier in tiers if (chromium := locate.find_chromium(tier, None, host.machine)))
-    unknown = locate.UNKNOWN_VERSION
-    found = tuple(one for one in located if locate.read_version(one, host.machine) != unknown)
+    found = locate.find_working(dict.fromkeys(tiers), host.machine)
     missing = tuple(tier for tier in tiers if tier not in {one.tier for one in found})
     if not _driver_starts(host):
         return InstallReport(found, missing, _next_step_for_driver(host), driver_starts=False)
@@ -281,7 +278,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_error = partial(print, file=sys.stderr, flush=True)
     report = install_chromium(print_error, fonts=True) if options.all else ensure_installed(print_error)
     for chromium in report.installs:
-        print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
+        print_error(f"Chromium {chromium.version} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
         print_error(f"Not everything could be installed. Run: {report.next_step}")
     return 0 if report.usable else 1

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from browsers.model import Tier
@@ -68,6 +68,8 @@ class ChromiumInstall:
     tier: Tier
     source: str
     """`setting`, `system` or `playwright`."""
+    version: str = UNKNOWN_VERSION
+    """Set by `find_working`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,13 @@ def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None
         if _is_executable(path):
             return ChromiumInstall(str(path), tier, source)
     return None
+
+
+def find_working(paths: Mapping[Tier, str | None], machine: InstallRoots | None = None) -> tuple[ChromiumInstall, ...]:
+    """Return the Chromium of each tier, at its configured path if any, that prints its version: its libraries exist."""
+    located = (find_chromium(tier, path, machine) for tier, path in paths.items())
+    found = (replace(chromium, version=read_version(chromium, machine)) for chromium in located if chromium)
+    return tuple(chromium for chromium in found if chromium.version != UNKNOWN_VERSION)
 
 
 def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:

@@ -177,11 +177,6 @@ _FORMATS_OF_THE_BUILD = "en-US"
 
 UTC = frozenset({"UTC", "UCT", "GMT", "Universal", "Zulu", "Greenwich", "GMT0", "GMT+0", "GMT-0"})
 
-_USER_AGENT_SYSTEM = {"Darwin": "Macintosh; Intel Mac OS X 10_15_7"}
-_NAVIGATOR_PLATFORM = {"Darwin": "MacIntel"}
-_CLIENT_HINT_PLATFORM = {"Darwin": "macOS"}
-"""Chromium freezes the first two since its user agent reduction: ARM machines state them too."""
-
 
 class Brand(NamedTuple):
     """An entry of the brand list that replaces the user agent string."""
@@ -201,13 +196,6 @@ class BrowserIdentity:
     """Full version of the build: 156.0.8078.79."""
     brands: tuple[Brand, ...]
     user_agent: str
-    platform: str
-    """`navigator.platform`."""
-    hint_platform: str
-    """`navigator.userAgentData.platform`, Sec-CH-UA-Platform."""
-    platform_version: str
-    architecture: str
-    bitness: str
     language: str
     timezone: str
 
@@ -225,7 +213,8 @@ class BrowserIdentity:
             raise ValueError(f"No version number in {product!r}.")
         major = int(found[1])
         host = host or BrowserHost.here()
-        system = _USER_AGENT_SYSTEM.get(host.system, "X11; Linux x86_64")
+        # Chromium freezes it since its user agent reduction: ARM machines state it too.
+        system = "Macintosh; Intel Mac OS X 10_15_7" if host.system == "Darwin" else "X11; Linux x86_64"
         return cls(
             tier=tier,
             host=host,
@@ -234,11 +223,6 @@ class BrowserIdentity:
             user_agent=(
                 f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
             ),
-            platform=_NAVIGATOR_PLATFORM.get(host.system, "Linux x86_64"),
-            hint_platform=_CLIENT_HINT_PLATFORM.get(host.system, "Linux"),
-            platform_version=_platform_version(host),
-            architecture="arm" if host.machine.startswith(("arm", "aarch")) else "x86",
-            bitness="64" if "64" in host.machine else "32",
             language=settings.language,
             timezone=_timezone(settings, host),
         )
@@ -253,18 +237,20 @@ class BrowserIdentity:
         The switch `--user-agent` reaches every worker but removes the detailed client hints, and the light tier sends
         no correct Accept-Language by itself. This override corrects both.
         """
+        is_mac, machine = self.host.system == "Darwin", self.host.machine
         return {
             "userAgent": self.user_agent,
             "acceptLanguage": self.accept_language(language),
-            "platform": self.platform,
+            # Frozen as the user agent.
+            "platform": "MacIntel" if is_mac else "Linux x86_64",
             "userAgentMetadata": {
                 "brands": [{"brand": name, "version": version.partition(".")[0]} for name, version in self.brands],
                 "fullVersionList": [{"brand": name, "version": version} for name, version in self.brands],
                 "fullVersion": self.version,
-                "platform": self.hint_platform,
-                "platformVersion": self.platform_version,
-                "architecture": self.architecture,
-                "bitness": self.bitness,
+                "platform": "macOS" if is_mac else "Linux",
+                "platformVersion": ".".join([*self.host.os_version.split("."), "0", "0"][:3]) if is_mac else "",
+                "architecture": "arm" if machine.startswith(("arm", "aarch")) else "x86",
+                "bitness": "64" if "64" in machine else "32",
                 "model": "",
                 "mobile": False,
                 "wow64": False,
@@ -300,13 +286,6 @@ def _grease(major: int) -> Brand:
     """Return the made-up brand that varies the list (Chromium's GetGreasedUserAgentBrandVersion)."""
     first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
     return Brand(f"Not{first}A{second}Brand", f"{_GREASE_VERSIONS[major % len(_GREASE_VERSIONS)]}.0.0.0")
-
-
-def _platform_version(host: BrowserHost) -> str:
-    if host.system != "Darwin":
-        return ""
-    numbers = [*host.os_version.split("."), "0", "0", "0"]
-    return ".".join(number or "0" for number in numbers[:3])
 
 
 def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Awaitable, Callable, Coroutine
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+import ada_url
 
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress.proxy_listener import ProxyListener
 from browsers.egress.proxy_server import EgressProxy
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
-from browsers.model import Request, Tier, strip_credentials
+from browsers.model import Request, Tier
 from browsers.scripts import DESKTOP_APIS
 from browsers.slot_scaling import measure_slowdown
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000
 """Number of cached URLs and bytes of their bodies above which the cache is emptied. It is in memory."""
-
-_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
-_NORMALIZED_URL = re.compile(
-    rf"https?://(?:(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/?#]|\Z)|(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*\.?)"
-    r"(?!:(?:80|443)(?:[/?#]|\Z))(?::[1-9]\d*)?"
-    r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
-    re.ASCII | re.IGNORECASE,
-)
-"""Matches URLs that are normalized as browsers do it; letter case and percent encoding may differ.
-
-Any other URL may be another spelling of a cached one. Examples are `..` in the path, a default port, a non-ASCII host,
-another notation of an IP address, and backslashes.
-"""
 
 
 class CachedUrls:
@@ -51,7 +39,8 @@ class CachedUrls:
 
     def __contains__(self, url: str) -> bool:
         """Return True if the cache may contain the URL."""
-        return bool(self._keys) and (_NORMALIZED_URL.fullmatch(url) is None or _key(url) in self._keys)
+        key = _key(url)
+        return bool(self._keys) and (not key or key in self._keys)
 
     @property
     def full(self) -> bool:
@@ -75,9 +64,12 @@ class CachedUrls:
 
 
 def _key(url: str) -> str:
-    """Return a key that is equal for all normalized spellings of a URL, and only for those."""
-    parts = urlsplit(strip_credentials(url))
-    return unquote(f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}").lower()
+    """Return a key that is equal for all spellings of a URL, such as with a default port; empty if it is no URL."""
+    try:
+        parts = ada_url.URL(url)
+    except ValueError:
+        return ""
+    return unquote(f"{parts.host}{parts.pathname}{parts.search}").lower()
 
 
 CLOSE_LIMIT_S = 2.0

@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from cachetools import LRUCache
@@ -48,59 +48,39 @@ PAGES_PER_PROCESS = 25
 """Maximum of pages in one process. Each page leaves a megabyte behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileKey:
-    """Owner of an idle tab. Only the same caller, profile and language get it again."""
-
-    principal: str
-    site_profile: str
-    language: str
-
-    @classmethod
-    def of(cls, request: Request) -> ProfileKey | None:
-        """Return the key of a visit, or None if it has no profile."""
-        if request.site_profile is None:
-            return None
-        return cls(request.principal, request.site_profile, request.language)
+ProfileKey = tuple[str, str, str]
+"""Principal, profile and language of an idle tab. Only a visit with the same ones gets it again."""
+BatchKey = tuple[str, str, str, str, str]
+"""Batch, principal, language, scheme and host: what pages must share to be read in one process."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchKey:
-    """Properties that pages must share to be read in one process."""
-
-    batch: str
-    principal: str
-    language: str
-    origin: tuple[str, str]
-
-    @classmethod
-    def of(cls, request: Request) -> BatchKey | None:
-        """Return the key of a visit, or None if it has no batch or renders nothing."""
-        if request.batch is None or request.site_profile is not None or request.mode is Mode.PEEK:
-            return None
-        parts = urlsplit(request.url)
-        origin = (parts.scheme.lower(), parts.netloc.lower())
-        return cls(request.batch, request.principal, request.language, origin)
+def profile_key(request: Request) -> ProfileKey | None:
+    """Return the key of a visit, or None if it has no profile."""
+    return (request.principal, request.site_profile, request.language) if request.site_profile is not None else None
 
 
-Key = TypeVar("Key", ProfileKey, BatchKey)
+def batch_key(request: Request) -> BatchKey | None:
+    """Return the key of a visit, or None if it has no batch or renders nothing."""
+    if request.batch is None or request.site_profile is not None or request.mode is Mode.PEEK:
+        return None
+    parts = urlsplit(request.url)
+    return request.batch, request.principal, request.language, parts.scheme.lower(), parts.netloc.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class _IdleTab(Generic[Key]):
-    key: Key
+class _IdleTab(NamedTuple):
+    key: tuple[str, ...]
     tab: Tab
     since: float
 
 
-class IdleTabs(Generic[Key]):
+class IdleTabs:
     """Idle tabs by key, for a limited time. The oldest is evicted first."""
 
     def __init__(
         self, limit: int, ttl_s: float, *, one_per_key: bool = False, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Keep at most `limit` tabs for `ttl_s` seconds each, with `one_per_key` only the latest of each key."""
-        self._tabs: list[_IdleTab[Key]] = []
+        self._tabs: list[_IdleTab] = []
         self._limit = limit
         self._ttl_s = ttl_s
         self._one_per_key = one_per_key
@@ -110,7 +90,7 @@ class IdleTabs(Generic[Key]):
         """Return the number of idle tabs."""
         return len(self._tabs)
 
-    def take(self, key: Key | None) -> Tab | None:
+    def take(self, key: tuple[str, ...] | None) -> Tab | None:
         """Remove and return the oldest tab of a key that still runs, or None."""
         for idle in self._tabs:
             if idle.key == key and idle.tab.session.is_alive:
@@ -118,7 +98,7 @@ class IdleTabs(Generic[Key]):
                 return idle.tab
         return None
 
-    def put(self, key: Key, tab: Tab) -> list[Tab]:
+    def put(self, key: tuple[str, ...], tab: Tab) -> list[Tab]:
         """Add a tab, and return the tabs that it replaces or evicts, which the caller must close."""
         replaced = self.take_all(lambda idle: self._one_per_key and idle.key == key)
         self._tabs.append(_IdleTab(key, tab, self._clock()))
@@ -130,7 +110,7 @@ class IdleTabs(Generic[Key]):
         before = self._clock() - self._ttl_s
         return self.take_all(lambda idle: idle.since <= before or not idle.tab.session.is_alive)
 
-    def take_all(self, matches: Callable[[_IdleTab[Key]], bool] = lambda _: True) -> list[Tab]:
+    def take_all(self, matches: Callable[[_IdleTab], bool] = lambda _: True) -> list[Tab]:
         """Remove and return all tabs that match."""
         matching = [idle for idle in self._tabs if matches(idle)]
         self._tabs = [idle for idle in self._tabs if idle not in matching]
@@ -220,8 +200,8 @@ class BrowserHandle:
         self._egress = egress
         self._settings = settings
         self.ready_tabs: list[Tab] = []
-        self._profile_tabs: IdleTabs[ProfileKey] = IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True)
-        self._batch_tabs: IdleTabs[BatchKey] = IdleTabs(MAX_BATCH_TABS, BATCH_TTL_S)
+        self._profile_tabs = IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True)
+        self._batch_tabs = IdleTabs(MAX_BATCH_TABS, BATCH_TTL_S)
         self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(_MAX_BATCHES)
         self._background: set[asyncio.Task[None]] = set()
         self._cleaning: set[asyncio.Task[None]] = set()
@@ -254,9 +234,9 @@ class BrowserHandle:
         self._drained.clear()
         self.chromium.renderer_guard.begin_visit()
         lease: TabLease | None = None
-        profile = ProfileKey.of(request)
+        profile = profile_key(request)
         # In the full tier no two tabs share a process.
-        batch = BatchKey.of(request) if self.chromium.tier is Tier.LIGHT else None
+        batch = batch_key(request) if self.chromium.tier is Tier.LIGHT else None
         try:
             tab = self._profile_tabs.take(profile) or await self._renew_batch_tab(batch) or await self._take_clean_tab()
             patterns = None if batch is None else self._patterns.setdefault(batch, PagePatterns())
@@ -346,8 +326,7 @@ class BrowserHandle:
 
     def forget(self, principal: str, site_profile: str) -> None:
         """Close the idle tabs of a profile, in all languages."""
-        owner = (principal, site_profile)
-        self._close_tabs(self._profile_tabs.take_all(lambda idle: (idle.key.principal, idle.key.site_profile) == owner))
+        self._close_tabs(self._profile_tabs.take_all(lambda idle: idle.key[:2] == (principal, site_profile)))
 
     def _close_tabs(self, tabs: Iterable[Tab]) -> None:
         for tab in tabs:

@@ -92,14 +92,15 @@ def test_locale_is_overridden_except_for_the_language_of_the_build() -> None:
 def test_arm_is_visible_only_in_the_hints() -> None:
     observed = identity(host=dataclasses.replace(LINUX, machine="aarch64"))
     assert observed.user_agent == identity().user_agent
-    assert observed.platform == "Linux x86_64"
-    assert (observed.architecture, observed.bitness) == ("arm", "64")
+    assert observed.override()["platform"] == "Linux x86_64"
+    metadata = observed.override()["userAgentMetadata"]
+    assert (metadata["architecture"], metadata["bitness"]) == ("arm", "64")
 
 
 def test_macos_version_has_three_numbers() -> None:
     observed = identity(host=BrowserHost(system="Darwin", machine="arm64", os_version="15.2", timezone="Asia/Tokyo"))
     assert "Macintosh; Intel Mac OS X 10_15_7" in observed.user_agent
-    assert observed.platform == "MacIntel"
+    assert observed.override()["platform"] == "MacIntel"
     metadata = observed.override()["userAgentMetadata"]
     assert metadata["platform"] == "macOS"
     assert metadata["platformVersion"] == "15.2.0"

@@ -38,26 +38,31 @@ def test_root_url_is_found_with_and_without_slash() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling",
+    ("spelling", "normalized"),
     [
-        "http://site.example:80/x",
-        "http://site.example:0443/x",
-        "http://site.example/x/../y",
-        "http://site.example/%2E/y",
-        "http://site.example/x/.%2e/y",
-        "http://site.example/x\\y",
-        "http://\N{FULLWIDTH LATIN SMALL LETTER S}ite.example/x",
-        "http://\N{LATIN SMALL LETTER LONG S}ite.example/x",
-        "http://8.0x8/x",
-        "http://134744072/x",
-        "http://127.0.0.01/x",
-        "http://127.0.0.256/x",
-        "http://127.0.0.3.4/x",
-        "http://[2001:db8::1]/x",
-        "//site.example/x",
+        ("http://site.example:80/x", "http://site.example/x"),
+        ("http://site.example:0443/x", "http://site.example:443/x"),
+        ("http://site.example/x/../y", "http://site.example/y"),
+        ("http://site.example/%2E/y", "http://site.example/y"),
+        ("http://site.example/x/.%2e/y", "http://site.example/y"),
+        ("http://site.example/x\\y", "http://site.example/x/y"),
+        ("http://\N{FULLWIDTH LATIN SMALL LETTER S}ite.example/x", "http://site.example/x"),
+        ("http://\N{LATIN SMALL LETTER LONG S}ite.example/x", "http://site.example/x"),
+        ("http://8.0x8/x", "http://8.0.0.8/x"),
+        ("http://134744072/x", "http://8.8.8.8/x"),
+        ("http://127.0.0.01/x", "http://127.0.0.1/x"),
+        ("http://[2001:DB8:0::1]/x", "http://[2001:db8::1]/x"),
     ],
 )
-def test_unnormalized_url_is_found_while_any_url_is_cached(spelling: str) -> None:
+def test_unnormalized_spelling_of_a_cached_url_is_found(spelling: str, normalized: str) -> None:
+    cached = CachedUrls()
+    assert spelling not in cached
+    cached.add(normalized)
+    assert spelling in cached
+
+
+@pytest.mark.parametrize("spelling", ["http://127.0.0.256/x", "http://127.0.0.3.4/x", "//site.example/x"])
+def test_invalid_url_is_found_while_any_url_is_cached(spelling: str) -> None:
     cached = CachedUrls()
     assert spelling not in cached
     cached.add("http://other.example/")

@@ -17,7 +17,7 @@ from aiohttp import web
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot
 from browsers.errors import BrowsersError
 from browsers.navigation.readiness_rules import PagePatterns, PageSignature, PatternRecord
-from browsers.pool.browser_handle import BatchKey
+from browsers.pool.browser_handle import BatchKey, batch_key
 from tests.browsers.visits import UNANSWERED, WAITING, await_answers, marks, text_of, visit
 from tests.growth import full_size
 from tests.site.certificate import server_context
@@ -325,7 +325,7 @@ async def test_pages_with_the_same_code_have_the_same_signature(
 
 def test_batch_key_needs_one_origin_and_a_rendering_mode() -> None:
     def series(url: str, **more: object) -> BatchKey | None:
-        return BatchKey.of(Request(url, **{"batch": "b", **more}))  # type: ignore[arg-type]
+        return batch_key(Request(url, **{"batch": "b", **more}))  # type: ignore[arg-type]
 
     assert series("https://a.example/1") == series("https://A.example/2") is not None
     assert series("https://a.example/1") != series("http://a.example/1")
