@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -141,6 +141,41 @@ def _set_item_number(item: Element) -> None:
     if match:
         element.text = (element.text or "")[match.end() :]
         item.set("value", match[1])
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One cell of an HTML table, and the rows and columns that it spans."""
+
+    text: str = ""
+    columns: int = 1
+    rows: int = 1
+    covered: bool = False
+
+
+def write_table(rows: Sequence[Sequence[TableCell]]) -> str:
+    """Return an HTML table whose first row is the header; the texts are HTML."""
+    rows = [row for row in rows if row]
+    if not any(cell.text for row in rows for cell in row):
+        return ""
+    body = []
+    headed = max(map(len, rows)) > 1
+    for at, row in enumerate(rows):
+        tag = "th" if headed and not at else "td"
+        cells = (
+            f'<{tag} colspan="{cell.columns}" rowspan="{cell.rows}">'
+            f"{_header_text(cell.text) if tag == 'th' else cell.text}</{tag}>"
+            for cell in row
+            if not cell.covered
+        )
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(body)}</table>"
+
+
+def _header_text(text: str) -> str:
+    """Return a header cell's text without bold, which all headers have."""
+    is_bold = text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
+    return text[6:-8] if is_bold else text
 
 
 def apply_format(html: str, *, bold: bool, italic: bool, struck: bool, raised: str) -> str:

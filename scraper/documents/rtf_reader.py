@@ -8,6 +8,8 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 
 from scraper.documents import office_markup
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
@@ -26,7 +28,6 @@ _MAX_BYTES = 50_000_000
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
-_CODE_CHARACTERS = frozenset("{}();=[]$#|")
 _TYPED_BULLETS = ("•", "·", "▪", "‣", "\uf0b7")
 _TAG = re.compile(r"<[^>]*>")
 _SHOWN = frozenset({"text", "note", "comment", "box", "link"})
@@ -79,7 +80,7 @@ _CHARACTERS = {
 _TITLE_LEVEL = 0
 """Level of the document's title; with a title, all headings are one level lower."""
 
-_COUNT = re.compile(r"(\d{1,6})[.)]?")
+_MAX_DIGITS = 6
 _TICKS = {"\u2610": " ", "\u2611": "x", "\u2612": "x", "\u2713": "x", "\u2714": "x"}
 _BLOCK_TAGS = ("<pre>", "<table>", "<ul>", "<ol>")
 _MAX_LEVEL = 6
@@ -102,98 +103,87 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paragraph:
-    """One paragraph: its text as HTML, and its type."""
+class _Block:
+    """A paragraph as HTML, a line of code, or a row of a table."""
 
-    text: str
+    kind: str
+    """`text`, `item`, `code` or `row`."""
+    text: str = ""
     heading: int | None = None
     """Heading level from 1, or `_TITLE_LEVEL`; None for other paragraphs."""
     label: str = ""
     level: int = 0
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
-class _BlockWriter:
-    """HTML writer that collects the paragraphs, lines of code and table rows of an RTF document."""
+class _Text:
+    """One text under construction: the document's, a note's or a comment's."""
 
-    _done: list[tuple[int | None, str]] = field(default_factory=list)
-    _code: list[str] = field(default_factory=list)
-    _items: list[_Paragraph] = field(default_factory=list)
-    _cell: list[str] = field(default_factory=list)
-    _row: list[str] = field(default_factory=list)
-    _rows: list[list[str]] = field(default_factory=list)
+    blocks: list[_Block] = field(default_factory=list)
+    cell: list[str] = field(default_factory=list)
+    row: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    label: str = ""
+    mono: bool = True
+    """All characters so far are monospaced."""
 
-    def add(self, paragraph: _Paragraph, *, in_table: bool) -> None:
-        """Add a paragraph to the current cell with `in_table`, else to the document."""
-        is_item = bool(paragraph.label) and paragraph.heading is None
-        if in_table and paragraph.text:
-            bullet = f"{html.escape(paragraph.label)} " if is_item else ""
-            self._cell.append(f"<p>{bullet}{paragraph.text}</p>")
-        elif not in_table and (paragraph.text or self._rows):
-            self._end(keep="list" if is_item and not self._rows else "")
-            if paragraph.text and is_item:
-                self._items.append(paragraph)
-            elif paragraph.text:
-                self._done.append((paragraph.heading, paragraph.text))
-
-    def add_code(self, line: str) -> None:
-        self._end(keep="" if self._rows else "code")
-        self._code.append(line.rstrip())
+    def add(self, block: _Block, *, in_table: bool) -> None:
+        """Add a paragraph to the current cell with `in_table`, else to the text."""
+        if in_table and block.text:
+            bullet = f"{html.escape(block.label)} " if block.kind == "item" else ""
+            self.cell.append(f"<p>{bullet}{block.text}</p>")
+        elif not in_table and (block.text or (self.blocks and self.blocks[-1].kind == "row")):
+            self.blocks.append(block)  # Without text, it separates two tables.
 
     def end_cell(self) -> None:
-        self._row.append("".join(self._cell))
-        self._cell = []
+        self.row.append("".join(self.cell))
+        self.cell = []
 
     def end_row(self, columns: Sequence[str]) -> None:
         """End a row of the cells since the last one; those merged to the `left` or `above` repeat short texts."""
-        above = self._rows[-1] if self._rows else []
-        for at, merged in enumerate(columns[: len(self._row)]):
-            cells = self._row[at - 1 : at] if merged == "left" else above[at : at + 1] if merged else []
-            if cells and not self._row[at] and len(cells[0]) <= office_markup.REPEATED_CHARS:
-                self._row[at] = cells[0]
-        if self._row:
-            self._rows.append(self._row)
-        self._row = []
+        above = self.blocks[-1].cells if self.blocks else ()
+        for at, merged in enumerate(columns[: len(self.row)]):
+            cells = self.row[at - 1 : at] if merged == "left" else above[at : at + 1] if merged else ()
+            if cells and not self.row[at] and len(cells[0]) <= office_markup.REPEATED_CHARS:
+                self.row[at] = cells[0]
+        if self.row:
+            self.blocks.append(_Block("row", cells=tuple(self.row)))
+        self.row = []
 
     def html(self) -> str:
-        if self._cell:
+        if self.cell:
             self.end_cell()
         self.end_row(())
-        self._end()
-        lower = int(any(level == _TITLE_LEVEL for level, _ in self._done))
-        written = []
-        for level, text in self._done:
-            if level is None:
-                written.append(text if text.startswith(_BLOCK_TAGS) else f"<p>{text}</p>")
+        lower = int(any(block.heading == _TITLE_LEVEL for block in self.blocks))
+        written: list[str] = []
+        for kind, group in groupby(self.blocks, key=attrgetter("kind")):
+            if kind == "code":
+                written.append(f"<pre>{html.escape(chr(10).join(block.text for block in group))}</pre>")
+            elif kind == "item":
+                written.append(_write_list(list(group)))
+            elif kind == "row":
+                written.append(
+                    office_markup.write_table([list(map(office_markup.TableCell, block.cells)) for block in group])
+                )
             else:
-                tag = f"h{1 if level == _TITLE_LEVEL else max(1, min(_MAX_LEVEL, level + lower))}"
-                written.append(f"<{tag}>{text}</{tag}>")
+                written += (_write_paragraph(block, lower) for block in group)
         return "".join(written)
 
-    def _end(self, keep: str = "") -> None:
-        """End the code, the list and the table that are open, apart from the kind to keep."""
-        if self._code and keep != "code":
-            self._done.append((None, f"<pre>{html.escape(chr(10).join(self._code))}</pre>"))
-            self._code = []
-        if self._items and keep != "list":
-            self._done.append((None, _write_list(self._items)))
-            self._items = []
-        if self._rows:
-            has_header = max(map(len, self._rows)) > 1
-            tags = ["th" if has_header else "td", *["td"] * (len(self._rows) - 1)]
-            rows = (
-                "".join(f"<{tag}>{cell}</{tag}>" for cell in row) for tag, row in zip(tags, self._rows, strict=True)
-            )
-            self._done.append((None, f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"))
-            self._rows = []
+
+def _write_paragraph(block: _Block, lower: int) -> str:
+    if block.heading is not None:
+        tag = f"h{1 if block.heading == _TITLE_LEVEL else max(1, min(_MAX_LEVEL, block.heading + lower))}"
+        return f"<{tag}>{block.text}</{tag}>"
+    return block.text if block.text.startswith(_BLOCK_TAGS) else f"<p>{block.text}</p>"
 
 
-def _write_list(items: Sequence[_Paragraph]) -> str:
+def _write_list(items: Sequence[_Block]) -> str:
     written: list[str] = []
     open_tags: list[tuple[int, str]] = []
     for item in items:
-        count = _COUNT.fullmatch(item.label)
-        tag = "ol" if count else "ul"
+        count = item.label[:-1] if item.label.endswith((".", ")")) else item.label
+        tag = "ol" if count.isdecimal() and len(count) <= _MAX_DIGITS else "ul"
         while open_tags and (
             open_tags[-1][0] > item.level or (open_tags[-1][0] == item.level and open_tags[-1][1] != tag)
         ):
@@ -206,9 +196,9 @@ def _write_list(items: Sequence[_Paragraph]) -> str:
         label = ""  # Markdown has no mark for it.
         if item.label in _TICKS:
             label = f"[{_TICKS[item.label]}] "
-        elif item.label and not count and (len(item.label) > 1 or (item.label.isalnum() and item.label not in "oO")):
+        elif item.label and tag == "ul" and (len(item.label) > 1 or (item.label.isalnum() and item.label not in "oO")):
             label = f"{html.escape(item.label)} "
-        value = f' value="{count[1]}"' if count else ""
+        value = f' value="{count}"' if tag == "ol" else ""
         written.append(f"<li{value}><p>{label}{item.text}</p>")
     written += [f"</li></{tag}>" for _, tag in reversed(open_tags)]
     return "".join(written)
@@ -254,17 +244,6 @@ class _TextFormat:
             self.raised = ""
 
 
-@dataclass(slots=True)
-class _Text:
-    """One text under construction: the document's, a note's or a comment's."""
-
-    paragraphs: _BlockWriter = field(default_factory=_BlockWriter)
-    pieces: list[str] = field(default_factory=list)
-    label: str = ""
-    mono: bool = True
-    """All characters so far are monospaced."""
-
-
 class _Reader:
     """Interpreter of control words, whose effects end with their group."""
 
@@ -300,7 +279,7 @@ class _Reader:
         del self._texts[1:]
         self._end_paragraph()
         notes = f"<ol>{''.join(self._notes)}</ol>" if self._notes else ""
-        return self._texts[0].paragraphs.html() + notes
+        return self._texts[0].html() + notes
 
     def process(self, data: bytes) -> None:
         """Process a file, as far as its text is within the limit; skip binary data of pictures."""
@@ -370,7 +349,7 @@ class _Reader:
             self._texts[-1].label = "".join(self._collected.get("label", ())).strip()
         elif name in _SEPARATE_TEXTS and len(self._texts) > 1:
             self._end_paragraph()
-            content = self._texts.pop().paragraphs.html()
+            content = self._texts.pop().html()
             if name == "box":
                 self._texts[-1].pieces.append(content.replace("<p>", " ").replace("</p>", " "))
             elif name == "comment":
@@ -411,9 +390,9 @@ class _Reader:
             case "cell":
                 self._format.in_table = True
                 self._end_paragraph()
-                self._texts[-1].paragraphs.end_cell()
+                self._texts[-1].end_cell()
             case "row":
-                self._texts[-1].paragraphs.end_row(self._columns)
+                self._texts[-1].end_row(self._columns)
             case "trowd":
                 self._columns, self._column = [], ""
             case "cellx":
@@ -497,8 +476,9 @@ class _Reader:
         text, style = self._texts[-1], self._format
         content, label, mono = "".join(text.pieces), text.label, text.mono
         text.pieces, text.label, text.mono = [], "", True
-        if mono and not label and not style.in_table and not _CODE_CHARACTERS.isdisjoint(content):
-            text.paragraphs.add_code(html.unescape(_TAG.sub("", content.replace("<br>", "\n"))))
+        code = html.unescape(_TAG.sub("", content.replace("<br>", "\n")))
+        if mono and not (label or style.in_table or office_markup.CODE_CHARACTERS.isdisjoint(code)):
+            text.blocks.append(_Block("code", code.rstrip()))
             return
         for tag in ("b", "i", "s"):  # Merge adjacent texts of one format.
             content = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", content)
@@ -513,4 +493,5 @@ class _Reader:
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
         if content.startswith(_TYPED_BULLETS) and content[1:2].isspace() and not (label or style.in_table):
             content, label = content[1:].lstrip(), content[0]
-        text.paragraphs.add(_Paragraph(content, heading, label, style.level), in_table=style.in_table)
+        kind = "item" if label and heading is None else "text"
+        text.add(_Block(kind, content, heading, label, style.level), in_table=style.in_table)

@@ -1,4 +1,4 @@
-"""Read and write OpenDocument tables, with bounded repetition of rows and cells, and the charts and formulas of a file.
+"""Read OpenDocument tables, with bounded repetition of rows and cells, and the charts and formulas of a file.
 
 A sheet may repeat an empty row a million times.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import copy
 import html
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lxml import etree
 
 from scraper.documents import office_xml as ns
-from scraper.documents.office_markup import REPEATED_CHARS
+from scraper.documents.office_markup import REPEATED_CHARS, TableCell, write_table
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
@@ -34,21 +34,11 @@ _ROW_GROUPS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OdfCell:
-    """One cell and the rows and columns that it spans."""
-
-    text: str = ""
-    columns: int = 1
-    rows: int = 1
-    covered: bool = False
-
-
 @dataclass(slots=True)
 class OdfGrid:
     """The rows of a table."""
 
-    rows: list[list[OdfCell]] = field(default_factory=list)
+    rows: list[list[TableCell]] = field(default_factory=list)
     has_more_rows: bool = False
     """A row beyond the limits has text."""
     has_more_columns: bool = False
@@ -89,31 +79,6 @@ def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid
     return grid
 
 
-def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
-    """Return an HTML table whose first row is the header; the texts are HTML."""
-    rows = [row for row in rows if row]
-    if not any(cell.text for row in rows for cell in row):
-        return ""
-    body = []
-    headed = max(map(len, rows)) > 1
-    for at, row in enumerate(rows):
-        tag = "th" if headed and not at else "td"
-        cells = (
-            f'<{tag} colspan="{cell.columns}" rowspan="{cell.rows}">'
-            f"{_header_text(cell.text) if tag == 'th' else cell.text}</{tag}>"
-            for cell in row
-            if not cell.covered
-        )
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(body)}</table>"
-
-
-def _header_text(text: str) -> str:
-    """Return a header cell's text without bold, which all headers have."""
-    is_bold = text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
-    return text[6:-8] if is_bold else text
-
-
 def _rows(table: Element, depth: int) -> Iterator[Element]:
     for child in table:
         if child.tag == ns.TABLE + "table-row":
@@ -122,9 +87,9 @@ def _rows(table: Element, depth: int) -> Iterator[Element]:
             yield from _rows(child, depth + 1)
 
 
-def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> tuple[list[OdfCell], bool]:
+def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> tuple[list[TableCell], bool]:
     """Return the cells of a row, and True if one beyond the limit has text."""
-    cells: list[OdfCell] = []
+    cells: list[TableCell] = []
     has_more = False
     for element in row:
         if element.tag not in (ns.TABLE + "table-cell", ns.TABLE + "covered-table-cell"):
@@ -132,9 +97,9 @@ def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> tuple[list[O
         free = MAX_COLUMNS - len(cells)
         repeats = get_int_attribute(element, ns.TABLE + "number-columns-repeated", 1)
         if element.tag == ns.TABLE + "covered-table-cell":
-            cells += [OdfCell(covered=True)] * min(repeats, free)
+            cells += [TableCell(covered=True)] * min(repeats, free)
             continue
-        cell = OdfCell(
+        cell = TableCell(
             text_of_cell(element),
             max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-columns-spanned", 1))),
             max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-rows-spanned", 1))),

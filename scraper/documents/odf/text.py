@@ -9,8 +9,15 @@ from itertools import groupby
 
 from scraper.documents import office_xml as ns
 from scraper.documents.odf.styles import OdfStyles
-from scraper.documents.odf.tables import EmbeddedObjects, read_grid, write_table
-from scraper.documents.office_markup import CODE_CHARACTERS, ListCounter, ListLevel, ReviewComments, apply_format
+from scraper.documents.odf.tables import EmbeddedObjects, read_grid
+from scraper.documents.office_markup import (
+    CODE_CHARACTERS,
+    ListCounter,
+    ListLevel,
+    ReviewComments,
+    apply_format,
+    write_table,
+)
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, text_of

@@ -1,8 +1,8 @@
 """Correct the text items of liteparse by the objects and characters that PDFium finds on a page.
 
-Small raised numbers, which PDFium's reader joins to their base, become superscript characters. Words of fonts that
-declare wrong widths are separated by the gaps between the glyphs as drawn. Words of right-to-left scripts are read from
-the places of their glyphs, because files store such text as displayed or as read.
+Small raised numbers, which PDFium's reader joins to their base, become superscript characters. Words are read from the
+places of their glyphs in fonts that declare wrong widths, and in right-to-left scripts, because files store such text
+as displayed or as read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from statistics import median
 from typing import NamedTuple
 
 from scraper.documents.pdf.pdfium import Box, PageObject, font_size, pdfium
@@ -118,9 +117,6 @@ def _write(item: PdfItem, places: Sequence[tuple[str, float, float, float]]) -> 
     return item
 
 
-Glyph = tuple[str, Box]
-"""A character, and the box of its drawing."""
-
 _LETTERS = re.compile("[A-Za-z\u00c0-\u052f]+")
 """Words of scripts that separate words by spaces: Latin, Greek, Cyrillic."""
 _MIN_MEAN, _MAX_MEAN = 2.2, 12.0
@@ -129,10 +125,6 @@ _MAX_SHORT_MEAN = 3.2
 """Mean letters of the words of a line, up to which its spaces are compared. In English it is 4.7."""
 _MIN_WORDS, _MIN_LETTERS = 12, 40
 """A page with less text gives no evidence."""
-_WORD_GAP = 0.36
-"""Ratio to the median height of a line's glyphs. In Liberation Sans, gaps are up to .21 within words, .64 between."""
-_SAME_LINE, _MAX_GAP, _EDGE = 0.5, 1.5, 2.0
-"""Points, a multiple of the font size, and points."""
 
 
 def has_wrong_spaces(text: str) -> bool:
@@ -168,65 +160,11 @@ def use_spaces_of(items: Iterable[PdfItem], text: str) -> list[PdfItem]:
     return corrected
 
 
-def read_glyphs(text_page: int, count: int) -> Iterator[Glyph]:
-    """Yield the characters of a page with the boxes of their drawings, in points of the page."""
-    box = [ctypes.c_double() for _ in range(4)]
-    left, right, bottom, top = box
-    library = pdfium()
-    for index in range(count):
-        character = chr(library.FPDFText_GetUnicode(text_page, index) & 0xFFFF)
-        if not character.isspace() and library.FPDFText_GetCharBox(text_page, index, *map(ctypes.byref, box)):
-            yield character, Box(left.value, bottom.value, right.value, top.value)
-
-
-def separate_words(items: Sequence[PdfItem], glyphs: Sequence[Glyph]) -> list[PdfItem]:
-    """Return the items of a page with spaces where their glyphs are apart, or unchanged if that explains no words.
-
-    Args:
-        items: Items of the page.
-        glyphs: Its characters, with their boxes in points from the top left of the page.
-    """
-    lines = group_adjacent(items, lambda line, item: _is_same_line(line[-1], item))
-    separated = [one for line in lines for one in _separate_line(line, glyphs)]
-    return list(items) if has_wrong_spaces(" ".join(item.text for item in separated)) else separated
-
-
-def _is_same_line(before: PdfItem, item: PdfItem) -> bool:
-    return (
-        before.rotation == item.rotation == 0
-        and before.font_name == item.font_name
-        and before.font_size == item.font_size
-        and abs(before.y - item.y) < _SAME_LINE
-        and abs(item.x - before.x - before.width) < _MAX_GAP * item.height
-    )
-
-
-def _separate_line(line: Sequence[PdfItem], glyphs: Sequence[Glyph]) -> Sequence[PdfItem]:
-    """Return one item for a line, or its items if other glyphs are there, or in another order."""
-    first = line[0]
-    left, right = min(item.x for item in line) - _EDGE, max(item.x + item.width for item in line) + _EDGE
-    area = Box(left, first.y, right, first.y + first.height)
-    own = sorted(
-        (glyph for glyph in glyphs if area.holds(glyph[1].x0, glyph[1].center[1])),
-        key=lambda glyph: glyph[1].x0 + glyph[1].x1,
-    )
-    expected = "".join("".join(item.text for item in line).split())
-    if first.rotation or not own or expected != "".join(character for character, _ in own):
-        return line
-    gap = _WORD_GAP * median(box.y1 - box.y0 for _, box in own)
-    words = []
-    for word in group_adjacent(own, lambda word, glyph: glyph[1].x0 - max(box.x1 for _, box in word) <= gap):
-        x0, x1 = word[0][1].x0, max(box.x1 for _, box in word)
-        words.append(PdfWord("".join(character for character, _ in word), x0, first.y, x1 - x0, first.height))
-    text, last = " ".join(word.text for word in words), words[-1]
-    return [first._replace(text=text, x=words[0].x, width=last.x + last.width - words[0].x, words=tuple(words))]
-
-
-_RTL_WORD_GAP = 0.22
-"""Multiple of the font size. Letters are up to .15 apart, words from .25 on."""
+_WORD_GAP = 0.22
+"""Multiple of the font size. Letters are up to .15 apart, words from .25 on; as drawn, letters up to .12, words .35."""
 _SPACE_WIDTH = 1.0
 """Points: what counts of a space, whose own box may be empty."""
-_RTL_SAME_LINE, _ASCENT = 0.3, 0.8
+_SAME_LINE, _ASCENT = 0.3, 0.8
 """Multiples of the font size: distance of the feet of letters on one line, and height of a letter above its foot."""
 _BAND = 50.0
 """Points: height of the parts of a page in which the items near a glyph are looked up."""
@@ -246,32 +184,45 @@ class PlacedGlyph(NamedTuple):
     mark: int | None
 
 
-def read_places(text_page: int, count: int, hidden: Container[int]) -> Iterator[PlacedGlyph]:
-    """Yield the characters of a page in points of the page, without those of hidden text objects."""
+def read_glyphs(text_page: int, count: int, hidden: Container[int], *, as_drawn: bool) -> Iterator[PlacedGlyph]:
+    """Yield the characters of a page in points of the page, without those of hidden text objects.
+
+    With `as_drawn`, the edges are those of the drawings instead of those that the font declares, and spaces are left
+    out.
+    """
     library = pdfium()
     edges = (ctypes.c_float * 4)()
+    drawn = [ctypes.c_double() for _ in range(4)]
     x, y = ctypes.c_double(), ctypes.c_double()
     for index in range(count):
         character = chr(library.FPDFText_GetUnicode(text_page, index) & 0xFFFF)
-        if library.FPDFText_IsGenerated(text_page, index):
+        handle = library.FPDFText_GetTextObject(text_page, index)
+        if library.FPDFText_IsGenerated(text_page, index) or handle in hidden:
             continue
-        if library.FPDFText_GetLooseCharBox(text_page, index, edges) and library.FPDFText_GetCharOrigin(
-            text_page, index, ctypes.byref(x), ctypes.byref(y)
-        ):
-            if character.isspace():
-                edges[0], edges[2] = x.value, x.value + _SPACE_WIDTH
-            handle = library.FPDFText_GetTextObject(text_page, index)
-            mark = library.FPDFPageObj_GetMarkedContentID(handle) if handle else -1
-            if handle not in hidden:
-                yield PlacedGlyph(character, Box(edges[0], y.value, edges[2], y.value), mark if mark >= 0 else None)
+        if not library.FPDFText_GetCharOrigin(text_page, index, ctypes.byref(x), ctypes.byref(y)):
+            continue
+        if as_drawn:
+            if character.isspace() or not library.FPDFText_GetCharBox(text_page, index, *map(ctypes.byref, drawn)):
+                continue
+            left, right = drawn[0].value, drawn[1].value
+        elif library.FPDFText_GetLooseCharBox(text_page, index, edges):
+            is_space = character.isspace()
+            left, right = (x.value, x.value + _SPACE_WIDTH) if is_space else (edges[0], edges[2])
+        else:
+            continue
+        mark = library.FPDFPageObj_GetMarkedContentID(handle) if handle else -1
+        yield PlacedGlyph(character, Box(left, y.value, right, y.value), mark if mark >= 0 else None)
 
 
-def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:
+def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, from_right: bool) -> list[PdfItem]:
     """Return the items of a page with those that are level rebuilt, one for each word, in the order of reading.
+
+    Text from the left stays unchanged if the places of the glyphs explain no words.
 
     Args:
         items: Items of the page.
-        glyphs: Its characters by `read_places`, in points from the top left of the page.
+        glyphs: Its characters by `read_glyphs`, in points from the top left of the page.
+        from_right: Read letters from the right, and other text within them from the left.
     """
     if len(items) * len(glyphs) > _MAX_PAIRS:
         return list(items)
@@ -282,9 +233,19 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> li
                 bands[band].append(item)
     owned = [(glyph, owner) for glyph in glyphs if (owner := _find_owner(glyph.box, bands[int(glyph.box.y0 // _BAND)]))]
     owned.sort(key=lambda one: (one[0].box.y0, one[0].box.x0))
-    lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _RTL_SAME_LINE * one[1].size)
+    lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _SAME_LINE * one[1].size)
     rebuilt = {id(item) for _, item in owned}
-    return [word for line in lines for word in _words(line)] + [item for item in items if id(item) not in rebuilt]
+    words = [word for line in lines for word in _words(line, from_right=from_right)]
+    if not from_right and not _explains_words(words, [item for item in items if id(item) in rebuilt]):
+        return list(items)
+    return words + [item for item in items if id(item) not in rebuilt]
+
+
+def _explains_words(words: Sequence[PdfItem], items: Sequence[PdfItem]) -> bool:
+    """Return True if words have usual lengths and the letters of these items."""
+    texts = [" ".join(one.text for one in each) for each in (words, items)]
+    written, expected = (sorted("".join(text.split())) for text in texts)
+    return written == expected and not has_wrong_spaces(texts[0])
 
 
 def _find_owner(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
@@ -295,7 +256,7 @@ def _find_owner(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
     return owner if owner is not None and abs(owner.y + owner.height / 2 - box.y0) < 1.5 * owner.size else None
 
 
-def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]]) -> Iterator[PdfItem]:
+def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]], *, from_right: bool) -> Iterator[PdfItem]:
     is_arabic = any(unicodedata.bidirectional(glyph.character) == "AL" for glyph, _ in line)
     for group in group_adjacent(sorted(line, key=lambda one: one[0].box.center[0]), _is_same_word):
         if group[0][0].character.isspace():
@@ -303,7 +264,10 @@ def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]]) -> Iterator[PdfItem]:
         boxes = [glyph.box for glyph, _ in group]
         x0, x1, item = min(box.x0 for box in boxes), max(box.x1 for box in boxes), group[0][1]
         top = boxes[0].y0 - _ASCENT * item.size
-        text = read_in_order([glyph for glyph, _ in group], is_arabic=is_arabic)
+        glyphs = [glyph for glyph, _ in group]
+        text = (
+            read_in_order(glyphs, is_arabic=is_arabic) if from_right else "".join(glyph.character for glyph in glyphs)
+        )
         word = PdfWord(text, x0, top, x1 - x0, item.size)
         yield item._replace(
             text=text, x=x0, y=top, width=x1 - x0, height=item.size, words=(word,), mcid=group[0][0].mark
@@ -315,7 +279,7 @@ def _is_same_word(word: Sequence[tuple[PlacedGlyph, PdfItem]], one: tuple[Placed
     if glyph.character.isspace() or word[-1][0].character.isspace():
         return False
     right = max(before.box.x1 for before, _ in word)
-    return glyph.mark == word[-1][0].mark and glyph.box.x0 - right <= _RTL_WORD_GAP * item.size
+    return glyph.mark == word[-1][0].mark and glyph.box.x0 - right <= _WORD_GAP * item.size
 
 
 def read_in_order(glyphs: Sequence[PlacedGlyph], *, is_arabic: bool) -> str:

@@ -22,7 +22,7 @@ from scraper.documents.pdf.formula_layout import write_formulas
 from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines, rotate_page
 from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
-from scraper.documents.pdf.text_assembly import SPACE
+from scraper.documents.pdf.text_assembly import SPACE, is_right_to_left
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
@@ -193,10 +193,8 @@ def _correct_items(items: list[item_corrections.PdfItem], text: PageText) -> lis
     """Return the items of a page without hidden words, with words in order and apart, and raised numbers."""
     if text.hidden:
         items = [item for one in items for item in _remove_hidden(one, text)]
-    if text.placed:
-        items = item_corrections.rebuild_words(items, text.placed)
-    elif text.glyphs:
-        items = item_corrections.separate_words(items, text.glyphs)
+    if text.glyphs:
+        items = item_corrections.rebuild_words(items, text.glyphs, from_right=is_right_to_left(text.text))
     else:
         items = item_corrections.use_spaces_of(items, text.text)
     return item_corrections.write_superscripts(items, text.superscripts) if text.superscripts else items

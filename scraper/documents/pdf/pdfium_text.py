@@ -36,10 +36,8 @@ class PageText:
     visible: tuple[Box, ...] = ()
     """Boxes of the other text, if some is hidden."""
     superscripts: tuple[tuple[str, Box], ...] = ()
-    glyphs: tuple[item_corrections.Glyph, ...] = ()
-    """All characters, with the boxes of their drawings, if spaces are in wrong places."""
-    placed: tuple[item_corrections.PlacedGlyph, ...] = ()
-    """All characters, if most are of a right-to-left script."""
+    glyphs: tuple[item_corrections.PlacedGlyph, ...] = ()
+    """All characters, if most are of a right-to-left script or spaces are in wrong places."""
 
 
 def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
@@ -101,7 +99,6 @@ def _text_of_page(
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
         superscripts = tuple(_to_device(page, item_corrections.find_superscripts(text, found.plain)))
-        glyphs: Iterator[item_corrections.Glyph] = iter(())
         unseen = ""
         hidden, visible = (
             tuple(box for _, box in _to_device(page, enumerate(boxes)))
@@ -113,12 +110,13 @@ def _text_of_page(
             buffer = (ctypes.c_uint16 * (count + 1))()
             written = pdfium().FPDFText_GetText(text, 0, count, buffer)
             content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
-            if item_corrections.has_wrong_spaces(content):
-                glyphs = item_corrections.read_glyphs(text, count)
-        drawn = tuple(_to_device(page, glyphs))
-        places = item_corrections.read_places(text, count, found.hidden) if is_right_to_left(content) else ()
-        placed = tuple(glyph._replace(box=box) for glyph, box in _to_device(page, ((one, one.box) for one in places)))
-        return PageText(content, unseen, hidden, visible, superscripts, drawn, placed), found
+        from_right = is_right_to_left(content)
+        has_wrong_spaces = not from_right and item_corrections.has_wrong_spaces(content)
+        glyphs: Iterable[item_corrections.PlacedGlyph] = ()
+        if from_right or has_wrong_spaces:
+            glyphs = item_corrections.read_glyphs(text, count, found.hidden, as_drawn=has_wrong_spaces)
+        placed = tuple(glyph._replace(box=box) for glyph, box in _to_device(page, ((one, one.box) for one in glyphs)))
+        return PageText(content, unseen, hidden, visible, superscripts, placed), found
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:

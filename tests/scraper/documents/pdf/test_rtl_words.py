@@ -97,4 +97,4 @@ def test_lines_are_read_the_same_however_they_are_stored(reverse: bool) -> None:
 @pytest.mark.parametrize("y", [math.inf, math.nan, 1e12])
 def test_items_without_a_place_or_glyph_are_kept_as_they_are(y: float) -> None:
     items = [PdfItem("שלום", 10.0, top, 20.0, 10.0, 0.0, None, 10.0, 10.0, None, None, ()) for top in (y, 5.0)]
-    assert rebuild_words(items, []) == items
+    assert rebuild_words(items, [], from_right=True) == items
