@@ -53,6 +53,8 @@ def html_to_markdown(html: str, url: str) -> str:
         _split_merged_cells(table)
     for item in root.iter("li"):
         _set_item_number(item)
+    for box in root.iter("input"):  # Check boxes of mammoth.
+        box.tag, box.text = "span", "- [x] " if box.get("checked") else "- [ ] "
     return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
 
 

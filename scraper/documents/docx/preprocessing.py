@@ -1,4 +1,4 @@
-"""Write computed text into a Word document: numbers, formulas, text boxes, check boxes.
+"""Write computed text into a Word document: numbers, formulas, text boxes.
 
 mammoth, which reads the document afterwards, does not compute it. A number such as `1.2.1` before a heading is not in
 the text of the file.
@@ -43,7 +43,6 @@ def write_computed_text(
     _unwrap_runs(body)
     _move_text_boxes(body)
     _join_drop_capitals(body)
-    _write_check_boxes(body)
     formulas = _replace_formulas(body)
     _describe_drawings(body, charts, formulas)
     _write_numbers(body, styles, numbering)
@@ -140,28 +139,6 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
         if text or picture:
             formulas.append(f"\n\n{text}\n\n" if text and not in_cell else text or picture)
             run.addnext(w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
-
-
-def _write_check_boxes(body: Element) -> None:
-    for control in list(body.iter(ns.W + "sdt")):
-        content = control.find(ns.W + "sdtContent")
-        box = control.find(f"{ns.W}sdtPr/{ns.W14}checkbox")
-        if box is None or content is None or (properties := box.getparent()) is None:
-            continue
-        checked = box.find(ns.W14 + "checked")
-        mark = "- [x] " if checked is not None and checked.get(ns.W14 + "val") in ("1", "true") else "- [ ] "
-        properties.remove(box)
-        for index, text in enumerate(content.iter(ns.W + "t")):
-            text.text = mark if not index else ""
-            text.set(ns.SPACE, "preserve")
-        for symbol in list(content.iter(ns.W + "sym")):
-            _replace(symbol, text_element(mark))
-            mark = ""
-    for box in list(body.iter(ns.W + "checkBox")):
-        ticked = is_enabled(box, "checked") or (box.find(ns.W + "checked") is None and is_enabled(box, "default"))
-        run = next(box.iterancestors(ns.W + "r"), None)
-        if run is not None:
-            run.addprevious(w("r", text_element("- [x] " if ticked else "- [ ] ")))
 
 
 def _replace_formulas(body: Element) -> list[str]:
