@@ -243,5 +243,7 @@ def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
 
 def name_key(text: str | None) -> str:
     """Return the letters and digits of a text in lower case, digits of any script as 0 to 9, to compare names."""
-    letters = filter(str.isalnum, (text or "").lower())
+    letters = "".join(filter(str.isalnum, (text or "").lower()))
+    if letters.isascii():
+        return letters
     return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in letters)

@@ -7,17 +7,16 @@ same if class names and tags change. The method resembles wrapper induction with
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from operator import eq
 from statistics import fmean
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +49,6 @@ _NEAR_LEAVES = 12
 _LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*\S")
 _NAME_ATTRIBUTES = frozenset({"class", "id", "itemprop", "property", "data-testid", "name", "rel"})
 _OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
-
-_Value = TypeVar("_Value", bound=Hashable)
-_Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,25 +196,8 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], float]] = {
     "position": lambda known, seen: 1.0 - min(1.0, 4 * abs(known - seen)),
     "context": lambda known, seen: len(known & seen) / max(1, len(known)),
 }  # fmt: skip
-_BY_VALUE = ("tail", "tag", "names", "outer", "attributes", "label", "before", "after", "heading")
-"""Features with few different values on a page, each of which is compared once."""
-
-
-class _Column(Generic[_Value]):
-    """One feature of all leaves. Each different value is compared once."""
-
-    def __init__(self, values: Iterable[_Value]) -> None:
-        numbers: dict[_Value, int] = {}
-        self._number_of = np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
-        self._values = list(numbers)
-
-    def __getitem__(self, at: int) -> _Value:
-        return self._values[int(self._number_of[at])]
-
-    def rate(self, compare: Callable[[_Value], float]) -> _Floats:
-        """Return the result of a comparison for each leaf."""
-        rates: _Floats = np.array([compare(value) for value in self._values], dtype=float)
-        return rates.take(self._number_of)
+_SLOW = ("path", "content_path", "mask")
+"""Features that are compared last, on the leaves that may be the most similar ones."""
 
 
 class ValuePlaceFinder:
@@ -228,30 +207,30 @@ class ValuePlaceFinder:
         """Read the leaves."""
         self.page = page
         self.leaves: Sequence[TextLeaf] = page.leaves()
-        self._title = name_key(page.page.head.title)
 
     def place(self, leaf: TextLeaf) -> ValuePlace:
         """Return the place of a leaf."""
-        at, features = leaf.number, self._features
-        around = [
-            *features.words[max(0, at - _CONTEXT_LEAVES) : at],
-            *features.words[at + 1 : at + 1 + _CONTEXT_LEAVES],
-        ]
-        return ValuePlace(
-            tags=_tags(leaf.element, _MAX_TAGS),
-            mask=_mask_of(leaf.text),
-            size=len(leaf.text),
-            position=float(features.positions[at]),
-            context=frozenset().union(*around),
-            in_title=bool(features.in_title[at]),
-            index=int(features.indexes[at]),
-            is_whole=leaf.is_whole,
-            **{name: features.columns[name][at] for name in _BY_VALUE[2:]},
-        )
+        return self._places[leaf.number]
 
     @cached_property
-    def _features(self) -> _PageFeatures:
-        return _PageFeatures(self.page, self.leaves, self._title)
+    def _places(self) -> list[ValuePlace]:
+        return list(_read_places(self.page, self.leaves))
+
+    @cached_property
+    def _columns(self) -> Mapping[str, tuple[list[Any], NDArray[np.intp]]]:
+        """The different values of each feature, and the number of that of each leaf."""
+        columns = {}
+        for feature in _WEIGHTS:
+            numbers: dict[Any, int] = {}
+            number_of = [numbers.setdefault(one.feature(feature), len(numbers)) for one in self._places]
+            columns[feature] = list(numbers), np.array(number_of, dtype=np.intp)
+        return columns
+
+    def _compare(self, known: ValuePlace, feature: str) -> NDArray[np.float64]:
+        """Return the similarity of a feature of each leaf to that of a place; each different value is compared once."""
+        values, number_of = self._columns[feature]
+        compare, own = _COMPARISONS[feature], known.feature(feature)
+        return np.array([compare(own, value) for value in values], dtype=float).take(number_of)
 
     def find(self, known: Sequence[ValuePlace], among: Collection[int] | None = None) -> tuple[float, TextLeaf | None]:
         """Return the similarity of the leaf that is most similar to one of several places of a field, and the leaf.
@@ -266,87 +245,51 @@ class ValuePlaceFinder:
     ) -> tuple[float, TextLeaf | None]:
         if not self.leaves:
             return 0.0, None
-        total = sum(weights.values())
-        scores = self._features.compare(known, weights)
-        bounds = (scores + weights["path"] + weights["content_path"] + weights["mask"]) / total
-        if among is None:
-            bounds[self._features.sizes > max(400, 4 * known.size)] = -math.inf
-        else:
-            bounds[[at for at in range(len(self.leaves)) if at not in among]] = -math.inf
+        fast = sum(weights[name] * self._compare(known, name) for name in weights if name not in _SLOW)
+        scores = np.asarray(fast)
+        total, slow = sum(weights.values()), sum(weights[name] for name in _SLOW)
         best, found = 0.0, len(self.leaves)
-        known_content = _content_tags(known.tags)
-        for at in np.argsort(-bounds, kind="stable").tolist():
-            if bounds[at] < best:
+        for at in np.argsort(-scores, kind="stable").tolist():
+            if (scores[at] + slow) / total < best:
                 break
-            leaf = self.leaves[at]
-            score = float(scores[at]) + weights["mask"] * _compare_masks(known.mask, _mask_of(leaf.text))
-            if (score + weights["path"] + weights["content_path"]) / total < best:
-                continue
-            tags = _tags(leaf.element, _MAX_TAGS)
-            score += weights["content_path"] * _compare_sequences(known_content, _content_tags(tags))
-            score = (score + weights["path"] * _compare_sequences(known.tags, tags)) / total
-            if score > best or (score == best and at < found):
-                best, found = score, at
+            place = self._places[at]
+            if at in among if among is not None else place.size <= max(400, 4 * known.size):
+                rates = (weights[name] * _COMPARISONS[name](known.feature(name), place.feature(name)) for name in _SLOW)
+                score = (float(scores[at]) + sum(rates)) / total
+                if score > best or (score == best and at < found):
+                    best, found = score, at
         return best, self.leaves[found] if found < len(self.leaves) else None
 
 
-class _PageFeatures:
-    """Features of all leaves of a page; each array has one item for each leaf."""
-
-    def __init__(self, page: ElementTexts, leaves: Sequence[TextLeaf], title: str) -> None:
-        names = cache(_names)
-        outer = cache(lambda one: frozenset().union(*map(names, islice(one.iterancestors(), _OUTER))))
-        texts = [leaf.text[:_MAX_TEXT] for leaf in leaves]
-        elements = [leaf.element for leaf in leaves]
-        neighbors = list(_read_neighbors(page, leaves, texts))
-        self.words = list(map(_word_set, texts))
-        self.sizes = np.array([len(leaf.text) for leaf in leaves])
-        self.positions = np.array([round(leaf.number / max(1, len(leaves)), 4) for leaf in leaves])
-        self.in_title = np.array([_is_in(leaf.text, title) for leaf in leaves])
-        self.is_whole = np.array([leaf.is_whole for leaf in leaves])
-        self.indexes = np.array(_count_earlier_pieces(leaves))
-        values: dict[str, Iterable[Hashable]] = {
-            "tail": (_tags(one, 2) for one in elements),
-            "tag": ((str(one.tag),) for one in elements),
-            "names": map(names, elements),
-            "outer": map(outer, elements),
-            "attributes": (frozenset(map(str, one.keys())) - _OTHER_ATTRIBUTES for one in elements),
-            "label": ((found[1].lower() if (found := _LABEL.match(leaf.text)) else "") for leaf in leaves),
-            "before": (before for before, _ in neighbors),
-            "after": (after for _, after in neighbors),
-            "heading": _read_headings(leaves, texts),
-        }
-        self.columns: dict[str, _Column[Any]] = {name: _Column(values[name]) for name in _BY_VALUE}
-        self._leaves_with: defaultdict[str, list[int]] = defaultdict(list)
-        for at, words in enumerate(self.words):
-            for word in words:
-                self._leaves_with[word].append(at)
-
-    def compare(self, known: ValuePlace, weights: Mapping[str, float]) -> _Floats:
-        """Return the weighted similarity of each leaf to a place, without path and pattern."""
-        largest = np.maximum(np.maximum(self.sizes, known.size), 1)
-        score: _Floats = weights["size"] * np.minimum(self.sizes, known.size) / largest
-        for name, column in self.columns.items():
-            score += weights[name] * column.rate(partial(_COMPARISONS[name], known.feature(name)))
-        score += weights["position"] * (1.0 - np.minimum(1.0, 4 * np.abs(known.position - self.positions)))
-        score += weights["context"] * self._count_context(known.context) / max(1, len(known.context))
-        score += weights["in_title"] * (self.in_title == known.in_title)
-        score += weights["index"] * ((self.indexes == known.index) & (self.is_whole == known.is_whole))
-        return score
-
-    def _count_context(self, words: frozenset[str]) -> _Floats:
-        count = len(self.words)
-        places = [self._leaves_with[word] for word in words if word in self._leaves_with]
-        has_word = np.zeros((len(places), count + 1), dtype=np.intp)
-        for row, leaves in enumerate(places):
-            has_word[row, leaves] = 1
-        before = np.zeros_like(has_word)
-        np.cumsum(has_word[:, :-1], axis=1, out=before[:, 1:])
-        at = np.arange(count)
-        first, last = np.maximum(0, at - _CONTEXT_LEAVES), np.minimum(count, at + 1 + _CONTEXT_LEAVES)
-        near = before[:, last] - before[:, first] - has_word[:, :-1]
-        found: _Floats = (near > 0).sum(axis=0).astype(float)
-        return found
+def _read_places(page: ElementTexts, leaves: Sequence[TextLeaf]) -> Iterator[ValuePlace]:
+    names, tags = cache(_names), cache(_tags)
+    outer = cache(lambda one: frozenset().union(*map(names, islice(one.iterancestors(), _OUTER))))
+    texts = [leaf.text[:_MAX_TEXT] for leaf in leaves]
+    words = list(map(_word_set, texts))
+    title = name_key(page.page.head.title)
+    features = zip(leaves, _read_neighbors(page, leaves, texts), _read_headings(leaves, texts), strict=True)
+    indexes: Counter[Element] = Counter()
+    for at, (leaf, (before, after), heading) in enumerate(features):
+        element, label = leaf.element, _LABEL.match(leaf.text)
+        around = words[max(0, at - _CONTEXT_LEAVES) : at] + words[at + 1 : at + 1 + _CONTEXT_LEAVES]
+        yield ValuePlace(
+            tags=tags(element),
+            names=names(element),
+            outer=outer(element),
+            label=label[1].lower() if label else "",
+            before=before,
+            after=after,
+            mask=_mask_of(leaf.text),
+            size=len(leaf.text),
+            position=round(at / len(leaves), 4),
+            heading=heading,
+            context=frozenset().union(*around),
+            in_title=_is_in(leaf.text, title),
+            attributes=frozenset(map(str, element.keys())) - _OTHER_ATTRIBUTES,
+            index=indexes[element],
+            is_whole=leaf.is_whole,
+        )
+        indexes[element] += not leaf.is_whole
 
 
 def _read_neighbors(page: ElementTexts, leaves: Sequence[TextLeaf], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -372,17 +315,8 @@ def _read_headings(leaves: Sequence[TextLeaf], texts: Sequence[str]) -> Iterable
             last = text
 
 
-def _count_earlier_pieces(leaves: Sequence[TextLeaf]) -> list[int]:
-    counts: Counter[Element] = Counter()
-    found: list[int] = []
-    for leaf in leaves:
-        found.append(counts[leaf.element])
-        counts[leaf.element] += not leaf.is_whole
-    return found
-
-
-def _tags(element: Element, most: int) -> tuple[str, ...]:
-    return (*reversed([str(one.tag) for one in islice(element.iterancestors(), most)]), str(element.tag))
+def _tags(element: Element) -> tuple[str, ...]:
+    return (*reversed([str(one.tag) for one in islice(element.iterancestors(), _MAX_TAGS)]), str(element.tag))
 
 
 def _is_in(text: str, title: str) -> bool:
