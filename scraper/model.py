@@ -177,21 +177,6 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingComparison:
-    """The document and the visible text of a page, side by side."""
-
-    title: str
-    markdown: str
-    visible_text: str
-    """Visible text of the page, as the fallback reader returns it."""
-    dropped: tuple[str, ...]
-    """Lines of the visible text that are not in the document."""
-    hidden_removed: int
-    """Number of hidden elements that were removed."""
-    rendered: bool
-
-
-@dataclass(frozen=True, slots=True)
 class StructuredData:
     """Structured data of a page by syntax, each block unchanged."""
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper import wishes
-from scraper.extract import delivered_markdown, plaintext, timeout_fallback
+from scraper.extract import delivered_markdown, plaintext
 from scraper.extract.code import normalization
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
@@ -26,7 +26,7 @@ from scraper.facts.structured import PageFacts
 from scraper.html.dom.xpath import Element
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
-from scraper.model import Document, Image, Link, ReadingComparison, Verdict
+from scraper.model import Document, Image, Link, Verdict
 from scraper.stages import Stage, run_stages
 from scraper.text import language, markdown_structure, sanitize
 from scraper.text.markdown_structure import find_headings
@@ -252,32 +252,3 @@ def _finish(draft: Draft) -> Document:
         withheld_characters=draft.withheld_characters,
         wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links, draft.page.base)),
     )
-
-
-MAX_COMPARED_CHARACTERS = 200_000
-"""Characters of each side, as many as a person may look through."""
-
-
-def compare_reading(snapshot: Snapshot) -> ReadingComparison:
-    """Read a page and compare the result with all visible text.
-
-    Raises:
-        UnsupportedTypeError: the response is neither a page nor text.
-    """
-    document = read(snapshot)
-    visible_text = timeout_fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
-    extracted = _fold_whitespace(document.text) + " " + _fold_whitespace(document.markdown)
-    lines = dict.fromkeys(line.strip() for line in visible_text[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip())
-    return ReadingComparison(
-        title=document.title or "",
-        markdown=document.markdown[:MAX_COMPARED_CHARACTERS],
-        visible_text=visible_text[:MAX_COMPARED_CHARACTERS],
-        dropped=tuple(line for line in lines if _fold_whitespace(line) not in extracted),
-        hidden_removed=document.hidden_removed,
-        rendered=snapshot.rendered,
-    )
-
-
-def _fold_whitespace(text: str) -> str:
-    """Return the text in lower case with single spaces, so that equal lines compare as equal."""
-    return " ".join(text.split()).casefold()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browsers.model import Snapshot
-from scraper.model import Document, ReadingComparison, StructuredData
+from scraper.model import Document, StructuredData
 
 if TYPE_CHECKING:
     from scraper.extract.outlinks import Outlinks
@@ -39,13 +39,6 @@ def read_in_one_pass(snapshot: Snapshot) -> Document:
     from scraper.extract import timeout_fallback
 
     return timeout_fallback.read(snapshot)
-
-
-def compare_reading(snapshot: Snapshot) -> ReadingComparison:
-    """Return a document beside the visible text of its page; see `scraper.extract.reader.compare_reading`."""
-    from scraper.extract import reader
-
-    return reader.compare_reading(snapshot)
 
 
 def extract_structured(snapshot: Snapshot) -> StructuredData:

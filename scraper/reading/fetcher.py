@@ -25,8 +25,7 @@ from scraper.caching import (
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.sniff import is_document
-from scraper.extract import worker_jobs
-from scraper.model import WHOLE_PAGE, Reading, ReadingComparison, ReadRequest
+from scraper.model import WHOLE_PAGE, Reading, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
@@ -35,7 +34,7 @@ from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import host_of, is_missing_url, parse_target, request_key
-from scraper.workers import WorkerFailedError, WorkerPool
+from scraper.workers import WorkerPool
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
 """Methods of cached readings that may answer each value of `render`.
@@ -43,7 +42,6 @@ _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"
 `browser` accepts no unrendered page, `http` no rendered one. `auto` accepts both, because only pages with enough
 content are stored.
 """
-_COMPARE_LIMIT_S = 10.0
 """CPU seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
 
 _BATCH_CONCURRENCY = 8
@@ -71,7 +69,6 @@ class Fetcher:
         """
         shared = shared or SharedState()
         self.visitor = PageVisitor(browsers, workers, settings, shared)
-        self._workers = workers
         self._documents = documents
         self._cache = PageCache(pages, settings)
         self._service: ReadThrough[Reading] = ReadThrough(
@@ -153,23 +150,6 @@ class Fetcher:
         return await read_all(
             read, urls, concurrency=self._batch_concurrency, deadline=Deadline.within(deadline_s), progress=progress
         )
-
-    async def compare(self, url: str, *, render: str, principal: str, deadline_s: float) -> ReadingComparison:
-        """Return the document of a page together with the text that the reader left out; nothing is cached.
-
-        Raises:
-            ScraperError: The page cannot be read; the message says why and what to do.
-        """
-        deadline = Deadline.within(deadline_s)
-        job = VisitJob(request_key(parse_target(url)), render, principal)
-        result = await self.visitor.visit(job, deadline, ignore_progress)
-        try:
-            return await self._workers.run(
-                worker_jobs.compare_reading, result.snapshot, limit_s=_COMPARE_LIMIT_S, deadline_s=deadline.left_s()
-            )
-        except WorkerFailedError as error:
-            message = f"The page at {job.host} could not be read: {error}."
-            raise errors.ContentTooLargeError(message, target=job.url) from error
 
     def gap_s(self, url: str) -> float | None:
         """Return the seconds between two visits to the host of a URL; None if they are not known yet."""

@@ -125,7 +125,7 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls)
             for path, server in servers.items()
         }
-        playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
+        playground = Playground(holder, calls, version=service.version, requires_token=rules.requires_token)
         routes = [*health.routes(), metrics.route(), *playground.routes()]
         if settings.rest:
             # Imported late, because most servers do without it.

@@ -1,10 +1,9 @@
 // The page for people: reads pages, shows the state of the server, and fills the other sections.
 
-import {
-  byId, copyButton, createElement, imageElement, nodesToElements, runWithProgress, showMessage, webLink,
-} from "./elements.js";
+import { byId, copyButton, createElement, imageElement, nodesToElements, runWithProgress, showMessage, webLink } from "./elements.js";
 import { remember, showHistory } from "./history.js";
 import { callTool, parseJson, post, request } from "./requests.js";
+import { connections, sameCalls, textToCopy } from "./same_calls.js";
 import { prepareSearch } from "./search.js";
 import { toolForm } from "./tools.js";
 
@@ -17,20 +16,18 @@ async function readPage(form) {
   remember(form);
   const { ok, status, text } = await post("try", { "Content-Type": "application/json" }, { url, render });
   const found = parseJson(text, `The answer (HTTP ${status})`);
-  if (!ok) return { text: found.error, wrong: true };
+  if (!ok || found.wrong) return { text: found.error ?? found.text, wrong: true };
+  const values = render === "auto" ? { url: found.url } : { url: found.url, render };
+  byId("calls").replaceChildren(...sameCalls("fetch", values));
   parts.hidden = false;
-  if (!byId("sight").hidden) showPicture(url, found.title);
   byId("rendered").replaceChildren(...nodesToElements(found.nodes));
-  byId("markdown").textContent = found.markdown;
-  byId("seen").textContent = found.visible_text;
-  byId("dropped").textContent = found.dropped.join("\n");
-  const how = found.rendered ? "rendered" : "not rendered";
-  return { text: `${found.title || "Untitled"}: ${how}, ${found.dropped.length} lines removed, ` +
-    `${found.hidden_removed} hidden elements removed` };
+  byId("markdown").textContent = found.text;
+  if (!byId("sight").hidden) showPicture(found.url);
+  return { text: `${found.text.length.toLocaleString("en")} characters, as an agent gets them` };
 }
 
 // The picture follows later: it needs the page rendered with its images.
-async function showPicture(url, title) {
+async function showPicture(url) {
   const place = byId("sight").querySelector(".answer");
   const message = createElement("output", { textContent: "Taking the picture ..." });
   place.replaceChildren(message);
@@ -38,21 +35,18 @@ async function showPicture(url, title) {
     const { text, wrong, images } = await callTool("see", { url });
     if (place.firstChild !== message) return; // another page has been read since
     if (wrong) showMessage(message, text, true);
-    else place.replaceChildren(...images.map((image) => imageElement(image, `Picture of ${title || url}`)));
+    else place.replaceChildren(...images.map((image) => imageElement(image, `Picture of ${url}`)));
   } catch (error) {
     showMessage(message, error.message, true);
   }
 }
 
 function clientEntry({ title, path, snippet, link, url }) {
-  const text = createElement("pre", { className: "answer", tabIndex: 0, textContent: snippet });
-  text.setAttribute("role", "region");
-  text.setAttribute("aria-label", `Configuration of ${title}`);
   const place = createElement("p", {}, "File ", createElement("code", { textContent: `~/${path}` }), ", ",
     webLink(url, [`documentation of ${title}`]), link ? ", " : "",
     link ? createElement("a", { href: link, textContent: `install in ${title}` }) : "");
   const heading = createElement("summary", { textContent: title });
-  return createElement("details", {}, heading, place, copyButton(text, "configuration"), text);
+  return createElement("details", {}, heading, place, ...textToCopy(snippet, "configuration", `Configuration of ${title}`));
 }
 
 async function showClients() {
@@ -73,7 +67,8 @@ async function status() {
   }
 }
 
-function showStatus({ version, calls, draining, pool, cache }) {
+function showStatus({ version, calls, draining, pool, cache, requires_token: requiresToken }) {
+  if (!byId("here").hasChildNodes()) byId("here").append(...connections(requiresToken));
   const megabytes = cache && `${cache.pages} pages, ${(cache.bytes / 1e6).toFixed(1)} MB, ${cache.hits} hits`;
   const browsers = pool && `${pool.browsers} browsers, ${pool.reading} pages being read, ${pool.waiting} waiting`;
   showFact("Version", version);
@@ -103,7 +98,7 @@ sides.addEventListener("submit", (event) => {
   event.preventDefault();
   runWithProgress(sides, () => readPage(sides));
 });
-byId("agent").after(copyButton(byId("markdown"), "Markdown"));
+byId("agent").after(copyButton(byId("markdown"), "answer"));
 request("tools/list", {}).then(
   ({ tools }) => {
     byId("tools").append(...tools.map(toolForm));

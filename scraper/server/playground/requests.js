@@ -12,7 +12,7 @@ export async function post(path, headers, message) {
   }
 }
 
-export async function request(method, params, name) {
+export function toRequest(method, params, name) {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": REVISION,
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -25,7 +25,11 @@ export async function request(method, params, name) {
     "Mcp-Method": method,
     ...(name ? { "Mcp-Name": name } : {}),
   };
-  const message = { jsonrpc: "2.0", id: ++number, method, params: { ...params, _meta: meta } };
+  return { headers, message: { jsonrpc: "2.0", id: ++number, method, params: { ...params, _meta: meta } } };
+}
+
+export async function request(method, params, name) {
+  const { headers, message } = toRequest(method, params, name);
   const { status, text } = await post("mcp", headers, message);
   const lines = text.split("\n").filter((line) => line.startsWith("data:"));
   const body = parseJson(lines.length ? lines.at(-1).slice(5) : text, `The answer (HTTP ${status})`);

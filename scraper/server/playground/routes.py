@@ -1,4 +1,4 @@
-"""Serve the playground: the files of its page, the server's state, and a page as rendered and as extracted.
+"""Serve the playground: the files of its page, the server's state, and a page as `fetch` returns it.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
 content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import dataclasses
 import importlib.resources
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
@@ -19,13 +20,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.background_tasks import run_in_background
-from scraper.errors import ScraperError
-from scraper.render.untrusted_text import error_sentence
+from scraper.reading.batch import read_with_other_urls
 from scraper.server.access import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.middleware import disconnect_future, read_body
 from scraper.server.lifecycle import ServicesHolder
 from scraper.server.playground.markdown_nodes import HtmlNode, markdown_nodes
+from scraper.tools.model import ToolAnswer
+from scraper.urls import guess_urls
 from scraper.workers import WorkerFailedError
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ _FILES = {
     "/clients.json": ("clients.json", "application/json"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript")
-        for name in ("people", "elements", "history", "requests", "search", "tools")
+        for name in ("people", "elements", "history", "requests", "same_calls", "search", "tools")
     },
 }
 _POLICY = (
@@ -62,7 +64,7 @@ class Playground:
     holder: ServicesHolder[Services]
     calls: CallDispatcher
     version: str
-    deadline_s: float
+    requires_token: bool
 
     def routes(self) -> list[Route]:
         """Return the routes of the page, its files and its data."""
@@ -72,6 +74,7 @@ class Playground:
     async def _status(self, _request: Request) -> Response:
         calls = self.calls
         status: dict[str, Any] = {"version": self.version, "calls": calls.running, "draining": calls.draining}
+        status["requires_token"] = self.requires_token
         services = self.holder.present()
         if services is not None:
             browsers = services.browsers.status()
@@ -94,28 +97,29 @@ class Playground:
         parsed = await _parse(request)
         if parsed is None:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")
-        url, render = parsed
+        (url, other), render = guess_urls(parsed[0]), parsed[1]
         principal = principal_of(request.scope) or "local"
         caller = ToolCaller(principal, disconnected=disconnect_future(request.scope))
+        used = url
 
-        async def work(services: Services) -> dict[str, Any]:
-            comparison = await services.fetcher.compare(
-                url, render=render, principal=principal, deadline_s=self.deadline_s
-            )
-            nodes: list[HtmlNode] = [["pre", {}, comparison.markdown]]
-            # Without nodes if it takes too long.
-            with contextlib.suppress(WorkerFailedError):
-                nodes = await services.workers.run(markdown_nodes, comparison.markdown)
-            return {**dataclasses.asdict(comparison), "nodes": nodes}
+        async def call(others: Mapping[str, str]) -> ToolAnswer:
+            nonlocal used
+            used = others.get(url, url)
+            return await self.calls.answer("fetch", {"url": used, "render": render}, caller)
 
         try:
             async with run_in_background(request.receive()):
-                found = await self.calls.query("page/try", caller, work, limit_s=self.deadline_s)
-        except ScraperError as error:
-            return _error(422, error_sentence(error))
+                answer = await read_with_other_urls(call, {url: other}, lambda answer: answer.errors_by_url)
         except MCPError as error:
             return _error(503, error.error.message)
-        return JSONResponse(found, headers=_HEADERS)
+        nodes: list[HtmlNode] = [["pre", {}, answer.text]]
+        services = self.holder.present()
+        if services is not None and not answer.is_error:
+            # Without nodes if it takes too long.
+            with contextlib.suppress(WorkerFailedError):
+                nodes = await services.workers.run(markdown_nodes, answer.text)
+        content = {"url": used, "text": answer.text, "wrong": answer.is_error, "nodes": nodes}
+        return JSONResponse(content, headers=_HEADERS)
 
 
 def _file_route(path: str, name: str, media_type: str) -> Route:

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.content.block_classifier import BlockClassifier, Prediction, load_bundled_classifier
 from scraper.extract.content.page_statistics import PageStatistics
-from scraper.extract.reader import MAX_CHARACTERS, compare_reading
+from scraper.extract.reader import MAX_CHARACTERS
 from scraper.model import Document, VerdictKind
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import WORDS, page, read
@@ -184,35 +183,3 @@ def test_binary_data_declared_as_html_is_reported() -> None:
     assert document.degraded
     assert (document.verdict.kind, document.verdict.reason) == (VerdictKind.THIN, "binary")
     assert document.markdown == ""
-
-
-PROSE = "The ferry leaves at nine from the western quay and returns at noon with the post. " * 4
-PAGE = f"""<!doctype html><title>Ferries</title>
-<nav><ul><li><a href=/a>Timetables of all lines</a><li><a href=/b>Lost and found</a></ul></nav>
-<main><h1>Ferries</h1><p>{PROSE}</p><p>{PROSE.replace("nine", "ten")}</p>
-<p style="display:none">A line that nobody sees.</p></main>
-<footer>Imprint of the harbour</footer><script>document.title = 1</script>"""
-
-
-def snapshot(html: str, media_type: str = "text/html") -> Snapshot:
-    """Return the snapshot of a page that was not rendered."""
-    url = "http://site.example/"
-    return Snapshot(url, url, 200, media_type=media_type, body=html.encode(), html=html)
-
-
-def test_dropped_lines_are_visible_but_not_in_the_document() -> None:
-    sides = compare_reading(snapshot(PAGE))
-    assert sides.title == "Ferries"
-    assert "western quay" in sides.markdown
-    assert "western quay" in sides.visible_text
-    assert {"Timetables of all lines", "Imprint of the harbour"} <= set(sides.dropped)
-    assert not any("ferry" in line for line in sides.dropped)
-    assert all(line in sides.visible_text for line in sides.dropped)
-    assert "nobody sees" not in sides.visible_text + sides.markdown
-    assert "document.title" not in sides.visible_text
-
-
-def test_plain_text_has_no_dropped_lines() -> None:
-    sides = compare_reading(snapshot("one\ntwo\n", "text/plain"))
-    assert "one" in sides.visible_text
-    assert sides.dropped == ()

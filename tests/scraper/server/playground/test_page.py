@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import re
+import shlex
+from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import aiohttp
+import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from playwright.async_api import Page, Route, expect
 
 from scraper.cli.client_config import CLIENTS, ServerCommand
@@ -21,19 +29,86 @@ LIVES_LONG = "/slow-answer/25000"
 """A page whose answer is waited for longer than any test."""
 
 
-async def test_a_page_is_shown_from_both_sides(page: Page, site: Site) -> None:
-    await read(page, site.url("/static/7"))
+@contextlib.asynccontextmanager
+async def connected(url: str, headers: dict[str, str]) -> AsyncIterator[Client]:
+    """Connect a client of the SDK."""
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+async def answer_of_fetch(product: Program, url: str) -> str:
+    """Return the text of an answer of the tool `fetch`."""
+    async with connected(product.url, {"Authorization": f"Bearer {TOKEN}"}) as client:
+        text: str = cast(Any, (await client.call_tool("fetch", {"url": url})).content[0]).text
+        return text
+
+
+def without_marks(text: str) -> str:
+    """Return a text without the random part of its marks and without what differs for a cached page."""
+    return re.sub(r"untrusted \w+| *Cached:.*", "", text)
+
+
+@pytest.mark.parametrize("path", ["/static/7", "/document/log.pdf", "/robots.txt"])
+async def test_the_answer_of_fetch_is_shown_exactly(page: Page, site: Site, product: Program, path: str) -> None:
+    url = site.url(path)
+    await read(page, url)
     await expect(page.locator(".sides")).to_be_visible()
-    markdown = await page.locator("#markdown").text_content() or ""
-    seen = await page.locator("#seen").text_content() or ""
-    dropped = (await page.locator("#dropped").text_content() or "").splitlines()
-    assert len(markdown) > 500
-    assert len(dropped) >= 1
-    for line in dropped:
-        assert line in seen
-        assert line not in markdown
-    result = await page.locator("form#sides output").text_content() or ""
-    assert f"{len(dropped)} lines removed" in result
+    shown = await page.locator("#markdown").text_content() or ""
+    assert without_marks(shown) == without_marks(await answer_of_fetch(product, url))
+
+
+async def test_an_error_of_fetch_is_shown(page: Page, site: Site, product: Program) -> None:
+    await read(page, site.url("/status/404"))
+    output = page.locator("form#sides output.wrong")
+    await expect(output).to_have_text(await answer_of_fetch(product, site.url("/status/404")))
+    await expect(page.locator(".sides")).to_be_hidden()
+
+
+async def test_a_url_needs_no_scheme(page: Page, site: Site) -> None:
+    await read(page, site.url("/static/7").removeprefix("http://"))
+    await expect(page.locator("#markdown")).to_contain_text("Log of the harbour, volume 7")
+
+
+async def test_the_same_call_is_shown_for_other_programs(page: Page, site: Site, product: Program) -> None:
+    url = site.url("/static/7?a='b'")
+    await page.locator("form#sides [name=render]").select_option("http")
+    await read(page, url)
+    message = json.loads(await page.get_by_label("Message of MCP").text_content() or "")
+    assert message == {"method": "tools/call", "params": {"name": "fetch", "arguments": {"url": url, "render": "http"}}}
+    command = shlex.split(await page.get_by_label("Command of search-mcp").text_content() or "")
+    assert command == ["search-mcp", "fetch", url, "--render", "http"]
+    program, target, *headers, _, body = shlex.split(await page.get_by_label("Command of curl").text_content() or "")
+    assert (program, target) == ("curl", product.base + "/mcp")
+    sent = dict(header.split(": ") for header in headers if header != "-H")
+    assert sent["Authorization"] == "Bearer YOUR-TOKEN"
+    sent["Authorization"] = f"Bearer {TOKEN}"
+    async with aiohttp.ClientSession() as http, http.post(target, data=body, headers=sent) as answer:
+        assert "Log of the harbour" in (await answer.text())
+
+
+async def test_this_server_is_the_first_to_connect_to(page: Page, product: Program) -> None:
+    entry = json.loads(await page.get_by_label("Configuration over HTTP").text_content() or "")
+    server = entry["mcpServers"]["search-mcp"]
+    assert server == {"type": "http", "url": product.base + "/mcp", "headers": {"Authorization": "Bearer YOUR-TOKEN"}}
+    server["headers"]["Authorization"] = f"Bearer {TOKEN}"
+    async with connected(server["url"], server["headers"]) as client:
+        assert (await client.list_tools()).tools
+    await expect(page.get_by_label("URL of this server")).to_have_text(product.base + "/mcp")
+    order = await page.locator("#here, #clients").evaluate_all("all => all.map(one => one.id)")
+    assert order == ["here", "clients"]
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+async def test_rows_are_equal_and_lines_are_short(page: Page, site: Site, width: int) -> None:
+    await page.set_viewport_size({"width": width, "height": 900})
+    await read(page, site.url("/rich"))
+    heights = "fields => [...new Set(fields.map(field => field.offsetHeight))]"
+    assert len(await page.locator("form#sides :is(input, select, button)").evaluate_all(heights)) == 1
+    measure = "texts => Math.max(...texts.map(text => text.clientWidth / parseFloat(getComputedStyle(text).fontSize)))"
+    assert await page.locator("header p, section > p, #rendered p").evaluate_all(measure) <= 40  # em; 75 characters
 
 
 async def test_a_picture_of_the_page_is_shown_beside_its_text(page: Page, site: Site) -> None:
@@ -73,7 +148,7 @@ async def test_the_markdown_is_shown_as_a_page(page: Page, site: Site) -> None:
 
 async def test_a_long_answer_has_a_bounded_height(page: Page, site: Site) -> None:
     await read(page, site.url("/long/100"))
-    for name in ("rendered", "seen", "markdown"):
+    for name in ("rendered", "markdown"):
         height = await page.locator(f"#{name}").evaluate("element => [element.clientHeight, element.scrollHeight]")
         assert height[0] <= 500 < height[1]
 
@@ -81,8 +156,8 @@ async def test_a_long_answer_has_a_bounded_height(page: Page, site: Site) -> Non
 async def test_an_answer_is_copied(page: Page, site: Site, product: Program) -> None:
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=product.base)
     await read(page, site.url("/static/7"))
-    await page.get_by_role("button", name="Copy Markdown").click()
-    await expect(page.get_by_role("button", name="Copied Markdown")).to_be_visible()
+    await page.get_by_role("button", name="Copy answer").click()
+    await expect(page.get_by_role("button", name="Copied answer")).to_be_visible()
     copied = await page.evaluate("navigator.clipboard.readText()")
     assert copied == await page.locator("#markdown").text_content()
 
@@ -90,8 +165,8 @@ async def test_an_answer_is_copied(page: Page, site: Site, product: Program) -> 
 async def test_an_answer_is_selected_where_there_is_no_clipboard(page: Page, site: Site) -> None:
     await page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     await read(page, site.url("/static/7"))
-    await page.get_by_role("button", name="Copy Markdown").click()
-    await expect(page.get_by_role("button", name="Selected Markdown")).to_be_visible()
+    await page.get_by_role("button", name="Copy answer").click()
+    await expect(page.get_by_role("button", name="Selected answer")).to_be_visible()
     selected = await page.evaluate("getSelection().toString()")
     assert "Log of the harbour, volume 7" in selected
 
@@ -207,13 +282,14 @@ async def test_an_invalid_json_list_shows_the_field_name(page: Page) -> None:
 
 
 async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
-    await page.keyboard.press("Tab")
+    for _ in range(2):  # past the link to the documentation
+        await page.keyboard.press("Tab")
     await page.keyboard.type(site.url("/static/7"))
     for key in ("Tab", "Tab", "Enter"):  # past the choice, on the button
         await page.keyboard.press(key)
     await expect(page.locator(".sides")).to_be_visible(timeout=PATIENCE_MS)
     await expect(page.locator("form#sides button")).to_be_focused()
-    for place in ("#rendered", "#sight .answer", "#seen"):
+    for place in ("#agent + .copy", "#markdown", "#rendered", "#sight .answer"):
         await page.keyboard.press("Tab")
         await expect(page.locator(place)).to_be_focused()
 
@@ -304,8 +380,6 @@ async def test_closing_the_page_releases_the_tab(product: Program, site: Site, r
         (b'{"url": "http://x.example/", "render": "odd"}', "application/json", 400),
         (b'{"url": "' + b"x" * 20_000 + b'"}', "application/json", 400),
         (b'{"url": "http://site.example/plain"}', "text/plain", 400),
-        (b'{"url": "file:///etc/passwd"}', "application/json", 422),
-        (b'{"url": "http://169.254.169.254/"}', "application/json", 422),
     ],
 )
 async def test_an_invalid_request_is_rejected(product: Program, body: bytes, media_type: str, status: int) -> None:
