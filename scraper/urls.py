@@ -120,13 +120,8 @@ def host_of(url: str) -> str:
 
 def same_site(one: str, other: str) -> bool:
     """Return True if two canonical URLs belong to one registrable domain."""
-    site = _site_of(one)
-    return bool(site) and site == _site_of(other)
-
-
-def _site_of(url: str) -> str:
-    host = host_of(url)
-    return registrable_domain(host) if host else ""
+    site, other_site = (host and registrable_domain(host) for host in map(host_of, (one, other)))
+    return bool(site) and site == other_site
 
 
 def _reject_ambiguous(target: str) -> None:

@@ -7,7 +7,6 @@ job that was killed comes to the same decisions from the written pages.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -22,7 +21,7 @@ from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_scope import CrawlScope
+from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page, load_page
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_facts, load_site_robots
@@ -217,13 +216,11 @@ class CrawlPlanner:
 
     def summarize_left_out(self) -> list[tuple[str, int, str]]:
         """Return reason, number and an example of the URLs that are not read, most frequent reasons first."""
-        counts: Counter[str] = Counter()
-        examples: dict[str, str] = {}
+        counter = ExclusionCounter()
         for site in self._sites:
             for one in site.frontier.left_out:
-                counts[one.reason] += one.count
-                examples.setdefault(one.reason, one.example)
-        return [(reason, count, examples[reason]) for reason, count in counts.most_common()]
+                counter.add(one.reason, one.example, one.count)
+        return sorted(((one.reason, one.count, one.example) for one in counter.summary()), key=lambda row: -row[1])
 
     def _take(self, site: _Site, page: CrawledPage, facts: SiteFacts | None) -> None:
         self._taken += 1

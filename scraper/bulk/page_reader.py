@@ -147,30 +147,26 @@ class JobPageReader:
 
     async def _add_fields(self, row: OutputRow, snapshot: Snapshot | None) -> OutputRow:
         """Return the row with the fields or records of the recipe, or with an error if they cannot be read."""
+        found: PageFields | ScraperError
         try:
-            found = await self._read_fields(row.url, snapshot)
+            if snapshot is None:
+                raise errors.InternalError("The response of the page is missing.", target=row.url)
+            check_page_type(snapshot, row.url)
+            request, light = FieldRequest(recipe=self._spec.recipe), dataclasses.replace(snapshot, body=b"")
+            deadline = Deadline.within(self._spec.deadline_s)
+            (fields,) = await extract_fields(self._workers, [light], request, deadline)
+            found = check_fields(row.url, fields)
         except ScraperError as error:
             found = error
         except Exception:
             log.exception("internal error while reading fields")
             found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)
-        if isinstance(found, PageFields):
-            confidence = {name: one.confidence for name, one in found.evidence.items()}
-            if found.records:
-                row = dataclasses.replace(row, records=found.records, next_page=found.next_page)
-            else:
-                row = dataclasses.replace(row, fields=dict(found.values))
-            return dataclasses.replace(row, confidence=confidence)
-        return dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
-
-    async def _read_fields(self, url: str, snapshot: Snapshot | None) -> PageFields | ScraperError:
-        if snapshot is None:
-            raise errors.InternalError("The response of the page is missing.", target=url)
-        check_page_type(snapshot, url)
-        request, light = FieldRequest(recipe=self._spec.recipe), dataclasses.replace(snapshot, body=b"")
-        deadline = Deadline.within(self._spec.deadline_s)
-        (found,) = await extract_fields(self._workers, [light], request, deadline)
-        return check_fields(url, found)
+        if isinstance(found, ScraperError):
+            return dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
+        confidence = {name: one.confidence for name, one in found.evidence.items()}
+        if found.records:
+            return dataclasses.replace(row, records=found.records, next_page=found.next_page, confidence=confidence)
+        return dataclasses.replace(row, fields=dict(found.values), confidence=confidence)
 
     async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
         if snapshot is None:

@@ -60,7 +60,7 @@ def _divide_budget(data: StructuredData, budget: int) -> tuple[dict[str, Any], d
             short = truncate_json([fields], int(left * _FACTS_SHARE))
             if short.blocks:
                 facts[name] = short.blocks[0]
-            left -= sum(len(compact_json(block)) for block in short.blocks) // 3
+            left -= _size(short)
     blocks = {"discussion": truncate_json(data.discussion, int(left * _FACTS_SHARE))}
     left -= _size(blocks["discussion"])
     blocks["xhr"] = truncate_json(data.xhr, int(left * _XHR_SHARE))

@@ -178,7 +178,8 @@ def describe_page(
     cut = replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])
     words = split_words(document.text)
     own = set(_numbers(final_url))
-    plain = [word if not own.issuperset(_numbers(word) or ("-",)) else "0" for word in words]
+    # Words of letters, which are most of them, have no number.
+    plain = [word if word.isalpha() or not own.issuperset(_numbers(word) or ("-",)) else "0" for word in words]
     linked = sum(len(split_words(link.text)) for link in document.links)
     return CrawledPage(
         url,

@@ -100,7 +100,18 @@ class WebSiteReader:
         Raises:
             ScraperError: It cannot be loaded.
         """
-        snapshot = await self._load_file(parse_target(url))
+        target, limits = parse_target(url), VisitLimits(body_bytes=MAX_BYTES)
+        load_file = self._fetcher.visitor.load_file
+        async with self._request(target):
+            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
+            try:
+                snapshot = await load_file(target, self._principal, deadline, limits)
+            except errors.BrowserFailedError:
+                # No browser was ready in time: the server may answer.
+                snapshot = await load_file(target, self._principal, self._deadline, limits)
+        if snapshot.status != 200:
+            message = f"{target} has status {snapshot.status}."
+            raise errors.HttpStatusError(message, status=snapshot.status, target=target)
         try:
             file = await self._workers.run(
                 worker_jobs.parse_sitemap,
@@ -158,19 +169,6 @@ class WebSiteReader:
                 yield
             finally:
                 self._free_at = time.monotonic() + self._gap_s
-
-    async def _load_file(self, url: str) -> Snapshot:
-        limits = VisitLimits(body_bytes=MAX_BYTES)
-        async with self._request(url):
-            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
-            try:
-                snapshot = await self._fetcher.visitor.load_file(url, self._principal, deadline, limits)
-            except errors.BrowserFailedError:
-                # No browser was ready in time: the server may answer.
-                snapshot = await self._fetcher.visitor.load_file(url, self._principal, self._deadline, limits)
-        if snapshot.status != 200:
-            raise errors.HttpStatusError(f"{url} has status {snapshot.status}.", status=snapshot.status, target=url)
-        return snapshot
 
 
 async def extract_links(
