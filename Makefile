@@ -24,7 +24,7 @@ help:
 	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
 	@echo 'make test         run the tests of the product in three processes (WORKERS=4: four); installs what it needs'
 	@echo 'make test-fast    run the tests that start no browser, server or database, in about 90 seconds'
-	@echo 'make test-all     run all tests, with hostile inputs at full size and those of tools and deployment'
+	@echo 'make test-all     run all tests, also costly ones, hostile inputs at full size, tools and deployment'
 	@echo 'make setup        install what `make serve` needs'
 	@echo 'make check        check format, lint rules, types, import rules and limits of size'
 	@echo 'make format       format the code and apply automatic fixes'
@@ -57,7 +57,7 @@ test: $(VENV)/.training $(VENV)/.chromium
 test-fast: $(VENV)/.training
 	$(BIN)/python -m pytest -n $(FAST_WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 
-# Hostile inputs at full size and clients of other makes too; only these with ARGS="-m full_size".
+# Costly cases, hostile inputs at full size and clients of other makes too; only the last two with ARGS="-m full_size".
 test-all: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "full_size or not full_size" $(ARGS)
 
@@ -86,7 +86,8 @@ docs-site: $(VENV)/.docs
 # Prints the coverage even if tests fail; the exit code is that of the tests.
 coverage: $(VENV)/.training $(VENV)/.chromium
 	@$(BIN)/coverage erase
-	@status=0; $(BIN)/coverage run -m pytest -n $(WORKERS) --dist loadgroup $(ARGS) || status=$$?; \
+	@status=0; $(BIN)/coverage run -m pytest -n $(WORKERS) --dist loadgroup \
+		-m "thorough or not thorough" $(ARGS) || status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered --skip-empty --sort=cover && \
 	exit $$status
 

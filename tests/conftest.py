@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
@@ -37,6 +38,9 @@ STARTERS = frozenset(
 
 TOOLING = frozenset({"benchmarks", "clients", "conformance", "deploy", "devtools"})
 """Folders of tests of what surrounds the product. `make test` leaves them out; `make test-all` and CI run them."""
+
+_DEPTH = len(Path(__file__).parent.parts)
+"""Parts of the path of the folder of tests, before the names of those in it."""
 
 _MODULE_WITH_BROWSER = re.compile(r"^pytestmark = \[?pytest\.mark\.browser\b", re.MULTILINE)
 
@@ -81,6 +85,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return True
     is_full = collection_path.name.endswith("_full_size.py")
     return True if is_full and "full_size" not in config.getoption("markexpr") else None
+
+
+def _left_out(config: pytest.Config) -> tuple[str, ...]:
+    """Return the marks of tests that do not run unless the mark expression of the command line asks for them."""
+    marks = config.getoption("markexpr")
+    if "full_size" in marks:
+        return ()
+    return ("full_size",) if "thorough" in marks else ("full_size", "thorough")
 
 
 def _includes_tooling(config: pytest.Config) -> bool:
@@ -202,15 +214,14 @@ async def plain_browser(site: Site) -> AsyncIterator[Browser]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests, leave out full sizes, and skip browser tests where no Chromium is installed."""
-    if "full_size" not in config.getoption("markexpr"):
-        full = [item for item in items if item.get_closest_marker("full_size")]
-        config.hook.pytest_deselected(items=full)
-        items[:] = [item for item in items if item not in set(full)]
+    """Mark the tests, leave out those of `make test-all`, and skip browser tests where no Chromium is installed."""
+    left_out = {item for item in items if any(map(item.get_closest_marker, _left_out(config)))}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         if getattr(config.option, "loadgroup", False) and _shares_module_fixture(item):
             _keep_in_one_process(item, item.nodeid.partition("::")[0])
-        if not TOOLING.isdisjoint(item.path.relative_to(Path(__file__).parent).parts[:1]):
+        if item.path.parts[_DEPTH] in TOOLING:
             item.add_marker(pytest.mark.tooling)
         if _starts_programs(item):
             item.add_marker(pytest.mark.programs)
@@ -248,13 +259,14 @@ def _starts_programs(item: pytest.Item) -> bool:
     fixtures = getattr(item, "_fixtureinfo", None)
     definitions = fixtures.name2fixturedefs.values() if fixtures else ()
     functions = (getattr(item, "function", None), *(one[-1].func for one in definitions))
-    codes = [code for function in functions if (code := getattr(function, "__code__", None))]
     call = getattr(item, "callspec", None)
     parameters = [value for value in call.params.values() if isinstance(value, str)] if call else ()
-    names = {*getattr(item, "fixturenames", ()), *parameters}.union(*map(_names, codes))
-    return not names.isdisjoint(STARTERS)
+    names = {*getattr(item, "fixturenames", ()), *parameters}
+    codes = [code for function in functions if (code := getattr(function, "__code__", None))]
+    return not names.isdisjoint(STARTERS) or not all(_names(code).isdisjoint(STARTERS) for code in codes)
 
 
+@functools.cache
 def _names(code: CodeType) -> set[str]:
     """Return the names that the code uses, also in the functions and comprehensions inside it."""
     inner = (one for one in code.co_consts if isinstance(one, CodeType))

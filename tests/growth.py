@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-__all__ = ["SHARE", "Hostile", "assert_cpu", "assert_linear", "full_size", "hostile_inputs"]
+__all__ = ["SHARE", "Hostile", "assert_cpu", "assert_linear", "full_size", "hostile_inputs", "thorough"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,6 +39,14 @@ _ROUNDS = 6
 def full_size(*values: object, id: str) -> Any:
     """Return a set of parameters that only `make test-all` runs."""
     return pytest.param(*values, id=id, marks=pytest.mark.full_size)
+
+
+def thorough(*values: object, id: str | None = None) -> Any:
+    """Return a set of parameters that `make test` leaves out, because it checks the same with others.
+
+    `make test-all` and CI run it.
+    """
+    return pytest.param(*values, id=id, marks=pytest.mark.thorough)
 
 
 @dataclass(frozen=True, slots=True)

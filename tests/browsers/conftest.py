@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 import pytest
+import pytest_asyncio
 
+from browsers import Browsers, BrowserSettings, Tier
+from browsers.chromium.locate import find_chromium
 from browsers.navigation import readiness, tab, visit
-from tests.browsers.visits import await_answers, await_frames
+from tests.browsers.visits import TIERS, await_answers, await_frames
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +21,17 @@ def dead_port() -> Iterator[int]:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=TIERS)
+async def browsers_of_a_tier(
+    request: pytest.FixtureRequest, browser_settings: BrowserSettings
+) -> AsyncIterator[Browsers]:
+    """Start one `Browsers` that uses one tier for everything, as where only one is installed."""
+    is_light = request.param is Tier.LIGHT and find_chromium(Tier.LIGHT, None) is not None
+    settings = replace(browser_settings, full_executable="/nowhere") if is_light else browser_settings
+    async with Browsers(settings) as running:
+        yield running
 
 
 @pytest.fixture

@@ -100,6 +100,7 @@ async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> s
         return type(error).__name__
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tier", [Tier.LIGHT, pytest.param(Tier.FULL, marks=pytest.mark.full_size)])
 @pytest.mark.parametrize(
     "victim", ["browser", *(full_size(name, id=name) for name in ("driver", "renderer", "zygote"))]
@@ -248,6 +249,7 @@ async def test_driver_that_starts_slowly_during_close_is_stopped(
     assert not victims("driver", before)
 
 
+@pytest.mark.thorough
 async def test_playwright_transport_is_used_without_the_shared_pipe(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +260,7 @@ async def test_playwright_transport_is_used_without_the_shared_pipe(
         assert marks(await visit(client, site, "/frames")) == 30
 
 
+@pytest.mark.thorough
 async def test_crashed_browser_is_replaced_without_linux_features(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +287,7 @@ async def test_error_without_chromium_says_how_to_install_one(browser_settings: 
         assert not client.status().ready
 
 
+@pytest.mark.thorough
 async def test_a_worn_browser_is_replaced_without_a_failed_visit(browser_settings: BrowserSettings, site: Site) -> None:
     worn = replace(browser_settings, peeks_per_browser=3, housekeeping_s=0.2)
     async with Browsers(worn) as client:

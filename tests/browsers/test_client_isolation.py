@@ -8,7 +8,7 @@ import re
 import pytest
 
 from browsers import Browsers, Mode, Snapshot, Tier
-from tests.browsers.visits import text_of, visit
+from tests.browsers.visits import TIERS, text_of, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ def cookies(snapshot: Snapshot) -> str:
     return found[0]
 
 
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 async def test_rendered_pages_share_no_data(browsers: Browsers, site: Site, tier: Tier) -> None:
     for _ in range(2):
         snapshot = await visit(

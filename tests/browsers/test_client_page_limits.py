@@ -17,7 +17,7 @@ from browsers.chromium.renderer_limits import command_line, list_tree_pids
 from browsers.navigation import readiness
 from browsers.navigation import visit as visit_module
 from tests.browsers.visits import marks, visit
-from tests.growth import full_size
+from tests.growth import full_size, thorough
 from tests.site.running import Site
 
 # A page that fills memory slowly on a busy machine must not count as one in an endless loop.
@@ -50,7 +50,7 @@ def measured_renderers() -> Iterator[list[int]]:
         thread.join()
 
 
-@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.RENDER])
+@pytest.mark.parametrize("mode", [Mode.AUTO, thorough(Mode.RENDER)])
 @pytest.mark.parametrize("path", HOARDING)
 async def test_hoarding_page_is_ended_and_returned_as_served(
     browsers: Browsers, site: Site, path: str, mode: Mode
@@ -69,7 +69,7 @@ async def test_hoarding_page_names_its_limit(browsers: Browsers, site: Site) -> 
     assert "memory" in {snapshot.exceeded_limit for snapshot in snapshots}
 
 
-@pytest.mark.parametrize("path", ["/worker-hog", "/wasm-hog"])
+@pytest.mark.parametrize("path", ["/worker-hog", thorough("/wasm-hog")])
 async def test_other_memory_of_a_page_has_the_same_limit(browsers: Browsers, site: Site, path: str) -> None:
     with measured_renderers() as largest:
         snapshot = await visit(browsers, site, path, Mode.AUTO)
@@ -117,6 +117,7 @@ async def test_number_of_events_of_a_page_is_limited(
     assert (snapshot.exceeded_limit, marks(snapshot)) == ("messages to the browser", 10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("readiness_s", [4.0, full_size(8.0, id="8.0")])
 async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site, readiness_s: float) -> None:
     limits = VisitLimits(readiness_s=readiness_s)

@@ -9,7 +9,7 @@ import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier
 from browsers.model import strip_credentials
-from tests.browsers.visits import visit
+from tests.browsers.visits import TIERS, visit
 from tests.site.running import Site
 
 
@@ -52,7 +52,7 @@ async def test_password_in_a_script_navigation_is_not_visible(browsers: Browsers
 
 @pytest.mark.browser
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("way", ["redirect", "address"])
 async def test_password_is_not_sent_by_the_next_visit(
     browser_settings: BrowserSettings, site: Site, way: str, tier: Tier

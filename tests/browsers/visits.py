@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from browsers import Browsers, Mode, Request, Snapshot, VisitLimits
+from browsers import Browsers, Mode, Request, Snapshot, Tier, VisitLimits
 from browsers.navigation import lazy_content, readiness_rules
 from browsers.navigation import visit as visit_module
+from tests.growth import thorough
 from tests.site.running import Site
 
 PATIENCE_S = 60.0
@@ -19,6 +20,12 @@ WAITING = VisitLimits(readiness_s=50.0)
 
 UNANSWERED = frozenset({"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"})
 """Pages of the site with a request that never ends. They are complete soon anyway."""
+
+TIERS = [pytest.param(Tier.LIGHT, id="light"), thorough(Tier.FULL, id="full")]
+"""Parameters of tests for both tiers. The full tier costs three times as much."""
+
+FULL_TIER = pytest.mark.parametrize("browsers_of_a_tier", [pytest.param(Tier.FULL, id="full")], indirect=True)
+"""Mark of tests that only the full tier passes."""
 
 MARK = re.compile(r"MARK-[\w-]+?-\d+")
 

@@ -67,6 +67,7 @@ async def test_one_request_with_curl(site: Site) -> None:
     assert MARK in json.loads(out)["result"]["content"][0]["text"]
 
 
+@pytest.mark.thorough
 async def test_a_loop_of_a_model_and_tools(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
     url = site.url("/static/7")

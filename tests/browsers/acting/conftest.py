@@ -12,6 +12,12 @@ from tests.site.running import Site
 
 
 @pytest.fixture
+def browsers(browsers_of_a_tier: Browsers) -> Browsers:
+    """Return browsers of one tier: each test runs in both, and `make test` runs only the light one."""
+    return browsers_of_a_tier
+
+
+@pytest.fixture
 async def actor(browsers: Browsers, site: Site) -> AsyncIterator[Actor]:
     """Return a caller whose session ends with the test."""
     one = Actor(browsers, site)

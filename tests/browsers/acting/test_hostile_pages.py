@@ -12,6 +12,7 @@ from browsers.acting.outline_text import OUTLINE_CHARS
 from browsers.model import Tier
 from tests.browsers.acting.scripts import Actor
 from tests.browsers.acting.test_outline import LINE
+from tests.growth import thorough
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -152,7 +153,7 @@ async def test_a_page_that_grows_or_paints_forever_ends_a_step(actor: Actor, mon
     assert not (await actor('click "Repaint"')).error
 
 
-@pytest.mark.parametrize("name", ["growing", "growing-box", "growing-shadow"])
+@pytest.mark.parametrize("name", ["growing", *map(thorough, ("growing-box", "growing-shadow"))])
 async def test_the_end_of_a_page_that_grows_after_a_timer_is_reached(actor: Actor, name: str) -> None:
     await actor(f"open @{name}", "scroll end")
     assert "Row 60" in (await actor("look row 60")).content
@@ -165,6 +166,7 @@ async def test_options_of_a_list_that_is_no_select_are_targets(actor: Actor) -> 
     assert "log: Large" in await actor.log()
 
 
+@pytest.mark.thorough
 async def test_depth_and_number_are_bounded(actor: Actor) -> None:
     content = (await actor("open @many")).content
     assert len(content) <= OUTLINE_CHARS and "10000 in all" in content

@@ -6,6 +6,7 @@ import pytest
 
 from browsers.acting.page_requests import ActingMode
 from tests.browsers.acting.scripts import Actor
+from tests.browsers.visits import FULL_TIER
 
 pytestmark = pytest.mark.browser
 
@@ -59,6 +60,7 @@ async def test_the_only_effect_of_a_step_may_be_a_window_which_is_opened_in_the_
         assert refused.notices[0].startswith("refused: a new window") and not refused.heading, control
 
 
+@FULL_TIER
 async def test_a_document_is_named_and_frame_sets_are_read(actor: Actor) -> None:
     plan = await actor("open @openers", 'click "Plan"')
     assert plan.notices[0].startswith("this is a PDF: read_doc reads") and "iframe" not in plan.content

@@ -9,6 +9,7 @@ import pytest
 from browsers import Browsers
 from browsers.acting.outline_text import OUTLINE_CHARS
 from tests.browsers.acting.scripts import Actor
+from tests.browsers.visits import FULL_TIER
 
 pytestmark = pytest.mark.browser
 
@@ -71,6 +72,7 @@ async def test_an_outline_is_bounded_and_words_find_the_rest(actor: Actor) -> No
     assert re.search(r'e\d+ link "Link 1777"', (await actor("look link 1777")).content)
 
 
+@FULL_TIER
 async def test_frames_of_other_processes_are_part_of_it(browsers: Browsers, actor: Actor) -> None:
     first = await actor("open @frames")
     assert re.search(r'e\d+ button "Own"', first.content) and "Inner" not in first.content

@@ -16,6 +16,8 @@ from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier
 from browsers.pool import browser_pool
 from tests.browsers.acting.scripts import Actor, permitted, run_steps
+from tests.browsers.visits import FULL_TIER
+from tests.growth import thorough
 from tests.site.hosts import TRACKERS
 from tests.site.running import Site
 
@@ -161,6 +163,7 @@ async def test_a_lost_tab_is_reopened_only_after_reading(browsers: Browsers, act
         assert any("opened again" in notice for notice in after.notices)
 
 
+@FULL_TIER
 async def test_a_browser_is_replaced_after_its_sessions(
     browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +177,7 @@ async def test_a_browser_is_replaced_after_its_sessions(
     assert await browsers.pool.get_handle(Tier.FULL) is not worn
 
 
-@pytest.mark.parametrize("failure", [CommandFailedError("Internal error"), TimeoutError()])
+@pytest.mark.parametrize("failure", [CommandFailedError("Internal error"), thorough(TimeoutError())])
 async def test_a_page_that_dies_during_a_command_is_an_outcome(
     browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:

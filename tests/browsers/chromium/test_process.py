@@ -194,6 +194,7 @@ def test_profile_folder_is_in_tmp_if_the_temporary_folder_has_a_long_path(
     assert not folder.path.exists()
 
 
+@pytest.mark.thorough
 async def test_full_browser_starts_with_a_long_temporary_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_settings: BrowserSettings, site: Site
 ) -> None:
@@ -239,6 +240,7 @@ async def test_the_driver_does_not_print_its_messages(
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.thorough
 async def test_drivers_that_start_at_once_have_their_own_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     before = os.environ.get("TMPDIR")
     folders: list[str | None] = []

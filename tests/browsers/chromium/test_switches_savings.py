@@ -12,7 +12,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Snapshot, Tier, VisitLimits
-from tests.browsers.visits import WAITING
+from tests.browsers.visits import TIERS, WAITING
 
 pytestmark = pytest.mark.browser
 
@@ -106,7 +106,7 @@ async def test_page_that_waits_for_a_skipped_font_is_read(visits: Visits) -> Non
     assert (await visits.read("/fonts", Tier.LIGHT)).html.count(WRITTEN) == 1
 
 
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 async def test_popups_are_blocked(visits: Visits, tier: Tier) -> None:
     assert "0 windows opened" in (await visits.read("/windows", tier)).html
     assert not [path for path in visits.requests if path.startswith("/opened")]

@@ -14,9 +14,10 @@ from browsers.chromium.switches import plan_launch
 from browsers.egress.proxy_server import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity
 from tests.browsers.egress.wire import hello, served
+from tests.browsers.visits import TIERS
 from tests.hostile.canary import Canary
 
-pytestmark = [pytest.mark.browser, pytest.mark.parametrize("tier", list(Tier))]
+pytestmark = [pytest.mark.browser, pytest.mark.parametrize("tier", TIERS)]
 
 HOLD_MS = 500
 

@@ -17,6 +17,11 @@ from tests.site.running import Site
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture
+def browsers(browsers_of_a_tier: Browsers) -> Browsers:
+    return browsers_of_a_tier
+
+
 @pytest.fixture(autouse=True)
 def no_exceptions(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail a test in which the script for banners throws an exception, unless its name says so."""

@@ -13,7 +13,7 @@ import pytest_asyncio
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier
 from browsers.navigation.response import resolve_location
 from tests.browsers.egress.wire import served
-from tests.browsers.visits import never, text_of
+from tests.browsers.visits import TIERS, never, text_of
 
 HOST = "a.example"
 BASE = f"http://{HOST}/from/here?q=1"
@@ -141,7 +141,7 @@ async def test_no_spelling_of_a_redirect_returns_a_cached_response_of_another_vi
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("path", ["/fetches", "/moves", "/frames"])
 async def test_page_does_not_receive_cached_responses_of_another_visit(
     client: Browsers, cached: Kept, path: str, tier: Tier

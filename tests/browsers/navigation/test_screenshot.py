@@ -10,6 +10,7 @@ from PIL import Image
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from browsers.navigation.capture import MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WINDOW_HEIGHT, WINDOW_WIDTH
+from tests.growth import thorough
 from tests.site import colored_pages
 from tests.site.colored_pages import BAND, BANDS, STICKY, color_of
 from tests.site.running import Site
@@ -40,7 +41,7 @@ def columns(pictures: tuple[Screenshot, ...], x: int) -> list[object]:
     return [image.getpixel((x, y)) for image in images for y in range(image.height)]
 
 
-@pytest.mark.parametrize("name", ["plain", "observed", "fade", "sticky", "fixed", "inner", "wide"])
+@pytest.mark.parametrize("name", ["plain", "sticky", "inner", *map(thorough, ("observed", "fade", "fixed", "wide"))])
 async def test_the_whole_page_is_exact(browsers: Browsers, site: Site, name: str) -> None:
     snapshot = await visit(browsers, site, f"/colored/{name}", ScreenshotRequest(ScreenshotKind.FULL, image_type="png"))
     overview, *parts = snapshot.pictures
@@ -57,6 +58,7 @@ async def test_the_whole_page_is_exact(browsers: Browsers, site: Site, name: str
     assert overview.cut_off == 0
 
 
+@pytest.mark.thorough
 async def test_an_endless_page_is_cut(browsers: Browsers, site: Site) -> None:
     overview, *parts = (await visit(browsers, site, "/acting/tall", ScreenshotRequest(ScreenshotKind.FULL))).pictures
     assert overview.cut_off >= 200_000 - MAX_PAGE_HEIGHT
@@ -81,7 +83,7 @@ async def test_the_window_shows_the_top_of_the_page(browsers: Browsers, site: Si
     assert is_like(image.getpixel((10, 890)), color_of(2))
 
 
-@pytest.mark.parametrize("target", ["h1", "Tides in the harbour", "tides in"])
+@pytest.mark.parametrize("target", ["h1", "Tides in the harbour", thorough("tides in")])
 async def test_an_element_is_found_by_selector_or_text(browsers: Browsers, site: Site, target: str) -> None:
     (picture,) = (await visit(browsers, site, "/guide/tides", ScreenshotRequest(target=target))).pictures
     assert 20 < picture.height < 60

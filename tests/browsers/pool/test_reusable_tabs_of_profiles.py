@@ -13,7 +13,7 @@ from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
 from browsers.navigation.tab import Tab
 from browsers.pool import browser_handle
 from browsers.pool.browser_handle import IDLE_TTL_S, MAX_IDLE_TABS, BrowserHandle, IdleTabs, ProfileKey
-from tests.browsers.visits import marks, text_of, until, visit
+from tests.browsers.visits import TIERS, marks, text_of, until, visit
 from tests.site.running import Site
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -95,7 +95,7 @@ def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 async def test_only_the_same_profile_gets_its_tab_again(browsers: Browsers, site: Site, tier: Tier) -> None:
     async def found(**options: Any) -> set[str]:
         snapshot = await visit(
@@ -154,7 +154,7 @@ async def test_sufficient_response_leaves_the_tab_reusable(browsers: Browsers, s
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("tier", list(Tier))
+@pytest.mark.parametrize("tier", TIERS)
 async def test_idle_tab_without_a_page_renders_one(browsers: Browsers, site: Site, tier: Tier) -> None:
     options: dict[str, Any] = {"site_profile": "rest", "principal": "hal", "tier": tier, "deadline_s": 60.0}
     await visit(browsers, site, "/static/1", Mode.PEEK, **options)

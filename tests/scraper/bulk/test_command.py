@@ -227,6 +227,7 @@ def kill_workers(program: Program) -> list[str]:
     return killed
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [signal.SIGTERM, full_size(signal.SIGINT, id="SIGINT")])
 async def test_a_signal_stops_the_job_and_prints_the_command_to_resume(

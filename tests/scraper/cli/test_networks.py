@@ -91,6 +91,7 @@ def has_ipv6() -> bool:
     return False
 
 
+@pytest.mark.thorough
 @pytest.mark.programs
 @pytest.mark.browser
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6 loopback address")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.growth import full_size
+from tests.growth import full_size, thorough
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import Output, output_of, running
 from tests.site.running import Site
@@ -33,7 +33,7 @@ async def without(descriptor: int, *arguments: str, env: dict[str, str]) -> Outp
     return await output_of("-c", CLOSING.format(descriptor), *SEARCH_MCP, *arguments, env=env)
 
 
-@pytest.mark.parametrize("arguments", [(), ("stdio",)])
+@pytest.mark.parametrize("arguments", [(), thorough(("stdio",), id="stdio")])
 async def test_with_closed_stdin_the_server_exits(here: dict[str, str], arguments: tuple[str, ...]) -> None:
     assert await without(0, *arguments, env=here) == Output(0, "", "")
 
@@ -61,7 +61,7 @@ async def test_without_a_temporary_folder_the_error_is_one_line(here: dict[str, 
     assert output.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("is_terminal", "shown"), [(True, b"Canceled."), (False, b"")])
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, b"Canceled."), thorough(False, b"")])
 async def test_an_interrupted_command_says_so_on_a_terminal(is_terminal: bool, shown: bytes) -> None:
     reader, writer = os.openpty() if is_terminal else os.pipe()
     command = (sys.executable, "-c", INTERRUPTED + RUN_MAIN, "fetch-batch", "-")
@@ -88,7 +88,9 @@ async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
 
 
 @pytest.mark.parametrize("unbuffered", ["", full_size("1", id="unbuffered")])
-@pytest.mark.parametrize("arguments", [("engines",), ("serve", "-h"), full_size(("cache", "stats"), id="cache")])
+@pytest.mark.parametrize(
+    "arguments", [("engines",), thorough(("serve", "-h"), id="serve"), full_size(("cache", "stats"), id="cache")]
+)
 async def test_a_full_output_device_is_reported_in_one_line(
     here: dict[str, str], arguments: tuple[str, ...], unbuffered: str
 ) -> None:
@@ -111,7 +113,12 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [((256, 9_000), (8_192, 9_000)), ((256, 512), (512, 512)), ((9_000, 9_000), (9_000, 9_000))]
+    ("before", "after"),
+    [
+        ((256, 9_000), (8_192, 9_000)),
+        thorough((256, 512), (512, 512), id="512"),
+        thorough((9_000, 9_000), (9_000, 9_000), id="9,000"),
+    ],
 )
 async def test_as_many_are_allowed_as_are_of_use(before: tuple[int, int], after: tuple[int, int]) -> None:
     output = await output_of("-c", PROGRAM, *map(str, before))

@@ -50,6 +50,7 @@ def test_an_address_without_a_scheme_is_tried_with_https_then_http(site: Site, h
     assert output.code == 0 and json.loads(output.out)["url"] == site.url("/static/1")
 
 
+@pytest.mark.thorough
 def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     site: Site, here: dict[str, str]
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
 
 
+@pytest.mark.thorough
 def test_each_open_step_tries_https_then_http_and_earlier_steps_run_once(site: Site, here: dict[str, str]) -> None:
     steps = ("open site.example/acting/list", 'click "Show more"', "open other.example/plain", "open nowhere.invalid")
     output = command_output("browse", *steps, "--acting", "act", env=here)
@@ -84,6 +86,7 @@ def test_if_both_schemes_fail_the_error_is_of_the_one_that_reached_the_host(site
     assert output.code == 4 and "redirect" in output.err and "TLS" not in output.err
 
 
+@pytest.mark.thorough
 def test_json_of_steps_names_no_session_because_it_has_ended(site: Site, here: dict[str, str]) -> None:
     output = command_output("browse", f"open {site.url('/plain')}", "--json", env=here)
     result = json.loads(output.out)["result"]

@@ -21,6 +21,7 @@ searcher.Searcher.search.__kwdefaults__["deadline_s"] = 100.0
 """An engine's ten seconds hold the browser's start too, for which a loaded machine was seen to need them."""
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refusals(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(PATIENT)

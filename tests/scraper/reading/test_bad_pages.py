@@ -18,6 +18,7 @@ from scraper.model import Document, StructuredData
 from scraper.reading import response_reader
 from scraper.reading.response_reader import RenderDecider
 from scraper.workers import WorkerFailedError, WorkerPool
+from tests.growth import thorough
 from tests.scraper.extract.snapshots import URL, WORDS
 from tests.scraper.workers import jobs
 
@@ -98,7 +99,10 @@ def judge(workers: WorkerPool) -> RenderDecider:
     return RenderDecider(workers, Deadline.within(WITHIN_S), on_render=lambda: None)
 
 
-@pytest.mark.parametrize("name", PAGES)
+COSTLY = {"200,000 nested divs", "one line of 50 MB"}
+
+
+@pytest.mark.parametrize("name", [thorough(name) if name in COSTLY else name for name in PAGES])
 async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: WorkerPool, name: str) -> None:
     try:
         async with asyncio.timeout(WITHIN_S):

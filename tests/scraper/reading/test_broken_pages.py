@@ -13,6 +13,7 @@ from scraper.model import ReadRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from tests.browsers.visits import MARK
+from tests.growth import thorough
 from tests.scraper.process import START_S, until
 from tests.site.running import Site
 
@@ -42,7 +43,9 @@ async def test_an_incomplete_page_is_read_with_a_warning_and_not_stored(app: Ser
         assert not reading.cached
 
 
-@pytest.mark.parametrize("path", ["/big", "/nested/100000", "/leave", "/wide/100000", "/attributes/500000"])
+@pytest.mark.parametrize(
+    "path", ["/big", "/leave", *map(thorough, ("/nested/100000", "/wide/100000", "/attributes/500000"))]
+)
 async def test_a_huge_page_gives_its_text(app: Services, site: Site, path: str) -> None:
     reading = await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))
     assert MARK.search(reading.document.text)
@@ -58,7 +61,7 @@ async def test_a_slow_page_ends_at_the_deadline_with_its_received_part(app: Serv
             assert "drip" in str(error)
 
 
-@pytest.mark.parametrize("path", ["/wall/captcha", "/wall/consent", "/wall/login", "/wall/challenge"])
+@pytest.mark.parametrize("path", ["/wall/captcha", "/wall/login", *map(thorough, ("/wall/consent", "/wall/challenge"))])
 async def test_a_block_page_is_reported_as_blocked(app: Services, site: Site, path: str) -> None:
     with pytest.raises(BlockedBySiteError):
         await app.fetcher.fetch(ReadRequest(site.url(path), deadline_s=240))

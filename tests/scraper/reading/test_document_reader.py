@@ -21,6 +21,7 @@ from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
+from tests.growth import thorough
 from tests.scraper.documents import builders
 from tests.scraper.documents.builders import drawn_pdf, text_at
 from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
@@ -185,7 +186,9 @@ async def test_local_files_are_read_by_path_and_again_when_they_change(
     assert not harness.client.requests
 
 
-@pytest.mark.parametrize("name", ["notes: today.txt", "C:log.txt", " first.txt", "last.txt ", "a%20b.txt"])
+@pytest.mark.parametrize(
+    "name", ["C:log.txt", " first.txt", *map(thorough, ("notes: today.txt", "last.txt ", "a%20b.txt"))]
+)
 async def test_a_local_file_is_found_by_its_exact_name(shots: SingleUseProcesses, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("the words in it")
     harness = Harness(shots, document_root=tmp_path)

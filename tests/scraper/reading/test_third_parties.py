@@ -16,6 +16,7 @@ from scraper.reading.visitor import MAX_VAIN_VISITS
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError
 from tests.browsers.acting.scripts import run_steps
+from tests.growth import thorough
 from tests.site.hosts import CONTENT_HOSTS, NEVER_REFUSED, TRACKERS, WIDGETS
 from tests.site.prose import marks_found
 from tests.site.running import Site
@@ -24,7 +25,10 @@ from tests.site.third_parties import CASES
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("page", CASES)
+COSTLY = {"page-view", "adblock-overlay", "hide-snippet", "error-handler", "captcha-script", "comment-script"}
+
+
+@pytest.mark.parametrize("page", [thorough(page) if page in COSTLY else page for page in CASES])
 async def test_no_text_is_lost(fetcher: Fetcher, site: Site, page: str) -> None:
     name, count = CASES[page]
     reading = await fetcher.fetch(ReadRequest(site.url(f"/{page}", "host5.example"), render="browser"))

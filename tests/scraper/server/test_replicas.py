@@ -84,6 +84,7 @@ async def is_served(client: Client) -> bool:
     return not any(answer.is_error for answer in answers) and len(tools) == len(TOOLS) and bool(output)
 
 
+@pytest.mark.thorough
 async def test_a_dying_server_takes_along_only_what_it_was_doing(proxies: list[Proxy], servers: Replicas) -> None:
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(aiohttp.ClientSession())

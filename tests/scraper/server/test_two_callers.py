@@ -107,6 +107,7 @@ async def test_a_cookie_that_a_site_gives_one_is_not_shown_for_the_other(world: 
     assert "COOKIES-{}" in shown
 
 
+@pytest.mark.thorough
 async def test_a_cookie_that_an_engine_gives_one_is_not_sent_for_the_other(world: World) -> None:
     world.engines.reset()
     world.engines.moods["mojeek"] = "altcha"

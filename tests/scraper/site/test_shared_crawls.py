@@ -61,6 +61,7 @@ async def test_another_server_continues_a_crawl_that_was_killed(postgres: Postgr
         assert max(count for path, count in served.requests.items() if path in made.pages) <= 2
 
 
+@pytest.mark.thorough
 async def test_another_server_takes_over_a_task_where_its_crawl_ended(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     with serving(Robots) as (_, served):
@@ -83,6 +84,7 @@ async def test_another_server_takes_over_a_task_where_its_crawl_ended(postgres: 
         assert len(read_again) <= crawler.PAGES_AT_ONCE
 
 
+@pytest.mark.thorough
 async def test_two_servers_cannot_continue_one_crawl_at_once(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
     with serving(Robots) as (made, served):

@@ -13,7 +13,7 @@ import pytest
 from scraper.store import base_page_store
 from scraper.store.postgres.database import QUICK_LIMIT_S
 from scraper.store.protocols import IncompleteOperationError, PageStore
-from tests.growth import full_size
+from tests.growth import full_size, thorough
 from tests.ports import free_port
 from tests.scraper.store.conftest import PATIENCE_S, entry, noise, shared_pages, text_of
 from tests.scraper.store.patience import NONE, is_there, nothing_waits, until
@@ -32,7 +32,7 @@ def mortal() -> Iterator[PostgresServer]:
         yield running
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", ["immediate", thorough("fast")])
 async def test_stopped_and_started_again_it_has_every_page_that_was_confirmed_and_those_put_meanwhile(
     mortal: PostgresServer, mode: str, caplog: pytest.LogCaptureFixture
 ) -> None:

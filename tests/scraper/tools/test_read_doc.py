@@ -16,6 +16,7 @@ from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from scraper.tools.reading_tools import parse_page_ranges
+from tests.growth import thorough
 from tests.site.languages import LANGUAGES
 from tests.site.running import Site
 
@@ -50,13 +51,13 @@ async def data(app: Services, **arguments: Any) -> dict[str, Any]:
     ("path", "kind", "mark"),
     [
         ("/document/log.pdf", "pdf", "MARK-pdf-9"),
-        ("/download-pdf", "pdf", "MARK-pdf-0"),
+        thorough("/download-pdf", "pdf", "MARK-pdf-0"),
         ("/document/pdf-as-html", "pdf", "MARK-pdf-0"),
         ("/document/table.csv", "csv", "| MARK-csv-0 | 80 |"),
-        ("/document/data.json", "json", '"mark": "MARK-json-0"'),
-        ("/document/feed.xml", "feed", "MARK-rss-4"),
-        ("/document/notes.txt", "text", "MARK-text-0"),
-        ("/document/readme.md", "markdown", "# Log"),
+        thorough("/document/data.json", "json", '"mark": "MARK-json-0"'),
+        thorough("/document/feed.xml", "feed", "MARK-rss-4"),
+        thorough("/document/notes.txt", "text", "MARK-text-0"),
+        thorough("/document/readme.md", "markdown", "# Log"),
         ("/document/picture.png", "image", "Image: PNG"),
     ],
 )

@@ -111,6 +111,7 @@ async def test_rows_are_equal_and_lines_are_short(page: Page, site: Site, width:
     assert await page.locator("header p, section > p, #rendered p").evaluate_all(measure) <= 40  # em; 75 characters
 
 
+@pytest.mark.thorough
 async def test_a_picture_of_the_page_is_shown_beside_its_text(page: Page, site: Site) -> None:
     await read(page, site.url("/rich"))
     image = page.locator("#sight img")
@@ -119,12 +120,14 @@ async def test_a_picture_of_the_page_is_shown_beside_its_text(page: Page, site: 
     assert "Picture of" in (await image.get_attribute("alt") or "")
 
 
+@pytest.mark.thorough
 async def test_a_page_without_a_picture_says_why(page: Page, site: Site) -> None:
     await page.locator("#tools form[data-tool=see]").wait_for(state="attached")
     await read(page, site.url("/robots.txt"))
     await expect(page.locator("#sight output.wrong")).to_contain_text("not a page")
 
 
+@pytest.mark.thorough
 async def test_the_tool_for_pictures_shows_them(page: Page, site: Site) -> None:
     await page.locator("details", has=page.locator("form[data-tool=see]")).locator("summary").click()
     form = page.locator("form[data-tool=see]")
@@ -133,6 +136,7 @@ async def test_the_tool_for_pictures_shows_them(page: Page, site: Site) -> None:
     await expect(page.get_by_label("Answer of see", exact=True).locator("img")).to_be_visible()
 
 
+@pytest.mark.thorough
 async def test_the_markdown_is_shown_as_a_page(page: Page, site: Site) -> None:
     await read(page, site.url("/rich"))
     shown = page.locator("#rendered")
@@ -146,6 +150,7 @@ async def test_the_markdown_is_shown_as_a_page(page: Page, site: Site) -> None:
     await expect(shown.locator("h4, h5").first).to_be_visible()
 
 
+@pytest.mark.thorough
 async def test_a_long_answer_has_a_bounded_height(page: Page, site: Site) -> None:
     await read(page, site.url("/long/100"))
     for name in ("rendered", "markdown"):
@@ -153,6 +158,7 @@ async def test_a_long_answer_has_a_bounded_height(page: Page, site: Site) -> Non
         assert height[0] <= 500 < height[1]
 
 
+@pytest.mark.thorough
 async def test_an_answer_is_copied(page: Page, site: Site, product: Program) -> None:
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=product.base)
     await read(page, site.url("/static/7"))
@@ -162,6 +168,7 @@ async def test_an_answer_is_copied(page: Page, site: Site, product: Program) -> 
     assert copied == await page.locator("#markdown").text_content()
 
 
+@pytest.mark.thorough
 async def test_an_answer_is_selected_where_there_is_no_clipboard(page: Page, site: Site) -> None:
     await page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     await read(page, site.url("/static/7"))
@@ -171,6 +178,7 @@ async def test_an_answer_is_selected_where_there_is_no_clipboard(page: Page, sit
     assert "Log of the harbour, volume 7" in selected
 
 
+@pytest.mark.thorough
 async def test_facets_filter_the_results_of_a_search(page: Page) -> None:
     form = page.locator("#search form")
     await form.locator("[name=query]").fill("tides")
@@ -195,6 +203,7 @@ async def test_facets_filter_the_results_of_a_search(page: Page) -> None:
     await expect(page.locator("#rendered")).to_contain_text("tides")
 
 
+@pytest.mark.thorough
 async def test_calls_are_remembered_without_passwords_and_repeated(page: Page, site: Site) -> None:
     await read(page, site.url("/static/7"))
     form = page.locator("form[data-tool=read_doc]")
@@ -272,6 +281,7 @@ async def test_every_field_has_a_name_and_a_description(page: Page) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 async def test_an_invalid_json_list_shows_the_field_name(page: Page) -> None:
     form = page.locator("form[data-tool=search]")
     await form.evaluate("form => form.closest('details').open = true")
@@ -281,6 +291,7 @@ async def test_an_invalid_json_list_shows_the_field_name(page: Page) -> None:
     await expect(form.locator("output")).to_have_text("engines is not JSON.")
 
 
+@pytest.mark.thorough
 async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
     for _ in range(2):  # past the link to the documentation
         await page.keyboard.press("Tab")
@@ -294,6 +305,7 @@ async def test_it_can_be_used_without_a_mouse(page: Page, site: Site) -> None:
         await expect(page.locator(place)).to_be_focused()
 
 
+@pytest.mark.thorough
 async def test_nothing_is_wider_than_a_narrow_window(page: Page, site: Site) -> None:
     await page.set_viewport_size({"width": 320, "height": 640})
     await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
@@ -311,6 +323,7 @@ async def test_an_unresponsive_server_is_shown(page: Page) -> None:
     await expect(page.locator("#fact-state")).to_have_text("not responding")
 
 
+@pytest.mark.thorough
 async def test_a_page_opened_early_shows_when_the_server_is_ready(page: Page) -> None:
     has_seen = asyncio.Event()
 
