@@ -16,11 +16,15 @@ class BrowsersError(Exception):
     """Base class of errors of a visit. `str(error)` says what happened, and `next_step` how to continue."""
 
     code: str = "BrowsersError"
-    """Stable name of the error for logs and metrics."""
+    """Stable name of the error for logs and metrics: that of its class without `Error`, if it has no other."""
     retryable: bool = False
     next_step: str = "Try another URL."
     redirected: bool = False
     """True if the URL's own host answered and redirected the visit."""
+
+    def __init_subclass__(cls) -> None:
+        """Set the code of a class."""
+        cls.code = vars(cls).get("code") or cls.__name__.removesuffix("Error")
 
     def __init__(self, message: str, *, url: str = "", next_step: str | None = None) -> None:
         """Set the sentence, the URL and optionally the next step."""
@@ -33,48 +37,40 @@ class BrowsersError(Exception):
 class RefusedError(BrowsersError):
     """The policy of this server refused the visit."""
 
-    code = "Refused"
-
 
 class BadSchemeError(RefusedError):
     """The URL is neither http nor https."""
 
-    code = "BadScheme"
     next_step = "Give an absolute http:// or https:// URL."
 
 
 class BlockedAddressError(RefusedError):
     """The host is not on the public internet."""
 
-    code = "BlockedAddress"
     next_step = "Use a public URL. The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 
 
 class UnsafePortError(RefusedError):
     """Browsers do not speak HTTP on this port."""
 
-    code = "UnsafePort"
     next_step = "Use the site's normal web port."
 
 
 class UnreachableError(BrowsersError):
     """The network failed, or the server did not answer."""
 
-    code = "Unreachable"
     next_step = "Check the address, or try again later."
 
 
 class NameNotResolvedError(UnreachableError):
     """The host name does not exist."""
 
-    code = "NameNotResolved"
     next_step = "Check the spelling of the host name."
 
 
 class NameLookupTimeoutError(UnreachableError):
     """The name server did not answer in time."""
 
-    code = "NameLookupTimeout"
     retryable = True
     next_step = "Try again; if it persists, check this machine's DNS."
 
@@ -82,7 +78,6 @@ class NameLookupTimeoutError(UnreachableError):
 class NoNetworkError(UnreachableError):
     """This machine has no network, or its upstream proxy accepts no connection. Every URL fails."""
 
-    code = "NoNetwork"
     retryable = True
     next_step = "Check the network connection of this machine, then try again."
 
@@ -98,7 +93,6 @@ class RefusedConnectionError(UnreachableError):
 class HostUnreachableError(UnreachableError):
     """There is no route to the host."""
 
-    code = "HostUnreachable"
     retryable = True
     next_step = "Try again later, or check this machine's network."
 
@@ -106,7 +100,6 @@ class HostUnreachableError(UnreachableError):
 class ConnectTimeoutError(UnreachableError):
     """No connection was made within the limit."""
 
-    code = "ConnectTimeout"
     retryable = True
     next_step = "Try again later: the site may be down or very slow."
 
@@ -114,7 +107,6 @@ class ConnectTimeoutError(UnreachableError):
 class ConnectionClosedError(UnreachableError):
     """The server closed the connection without an answer."""
 
-    code = "ConnectionClosed"
     retryable = True
     next_step = "Try again; the site may be overloaded or may not speak HTTP on this port."
 
@@ -122,14 +114,12 @@ class ConnectionClosedError(UnreachableError):
 class TlsFailedError(UnreachableError):
     """The certificate is not valid, or the TLS handshake failed."""
 
-    code = "TlsFailed"
     next_step = "Check the URL; the site's certificate may be wrong, or it may only serve http://."
 
 
 class TooManyRedirectsError(UnreachableError):
     """The site redirects in a loop, or more often than the limit."""
 
-    code = "TooManyRedirects"
     next_step = "Try the address that the site redirects to, or another page of it."
 
 
@@ -143,14 +133,12 @@ class UpstreamProxyError(UnreachableError):
 class TargetNotFoundError(BrowsersError):
     """No visible element of the page matches the target of a picture."""
 
-    code = "TargetNotFound"
     next_step = "Take a picture of the whole page, or give other words of the element."
 
 
 class UnknownSessionError(BrowsersError):
     """The caller has no session with this id."""
 
-    code = "UnknownSession"
     next_step = "Leave session out and open the URL again."
 
 
@@ -169,29 +157,24 @@ class ExpiredLoginError(BrowsersError):
 class DeadlineExceededError(BrowsersError):
     """The time limit of the visit passed before there was a result."""
 
-    code = "DeadlineExceeded"
     next_step = "Try again later: the site is very slow, or never ends its answer."
 
 
 class TooLargeError(BrowsersError):
     """The response is larger than the limit, and the part within the limit is unusable."""
 
-    code = "TooLarge"
     next_step = "Look for a smaller page, or a paged version of this one."
 
 
 class PageCrashedError(BrowsersError):
     """The page's renderer crashed, usually from lack of memory."""
 
-    code = "PageCrashed"
     retryable = True
     next_step = 'Try render="http", which reads the page without running its scripts.'
 
 
 class PageLimitError(PageCrashedError):
     """The page was ended because it exceeded a limit of memory or messages during the render."""
-
-    code = "PageLimit"
 
     def __init__(self, message: str, *, limit: str = "memory", url: str = "") -> None:
         """Set the message and the name of the exceeded resource, such as memory."""
@@ -202,15 +185,12 @@ class PageLimitError(PageCrashedError):
 class BrowserGoneError(BrowsersError):
     """The browser crashed or was closed during the visit, or did not become ready in time."""
 
-    code = "BrowserGone"
     retryable = True
     next_step = "Try again: a new browser is being started."
 
 
 class BusyError(BrowsersError):
     """All slots are in use and the queue is full or too slow, or another call uses the session."""
-
-    code = "Busy"
 
     def __init__(self, message: str, *, retry_after_s: float, url: str = "") -> None:
         """Set the message and the seconds until a retry makes sense."""
@@ -221,5 +201,4 @@ class BusyError(BrowsersError):
 class NoBrowserError(BrowsersError):
     """No Chromium was found, or it does not start."""
 
-    code = "NoBrowser"
     next_step = "Run `search-mcp install-browser`, then `search-mcp doctor`."

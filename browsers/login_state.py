@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 _MAX_STATE_CHARS = 1_000_000
 """Characters of a storage state."""
 _MIN_SECRET = 8
-_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S{16,}")
+_MIN_TOKEN = 16
 REDACTED = "(secret)"
 COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
 
@@ -103,6 +102,11 @@ def identify(cookie: Cookie) -> tuple[str, str]:
     return str(cookie["name"]), str(cookie["domain"]).lstrip(".").lower()
 
 
+def _is_like_token(value: str) -> bool:
+    has_letter, has_digit = any(one.isascii() and one.isalpha() for one in value), any(map(str.isdecimal, value))
+    return len(value) >= _MIN_TOKEN and has_letter and has_digit and not any(map(str.isspace, value))
+
+
 @dataclass(frozen=True, slots=True)
 class Login:
     """A named login that a session uses, on its hosts only."""
@@ -115,6 +119,6 @@ class Login:
         """Return a text without the values of cookies that are hidden from scripts or look like tokens."""
         for cookie in self.state.cookies:
             value = str(cookie["value"])
-            if len(value) >= _MIN_SECRET and (cookie.get("httpOnly") or _TOKEN.fullmatch(value)):
+            if len(value) >= _MIN_SECRET and (cookie.get("httpOnly") or _is_like_token(value)):
                 text = text.replace(value, REDACTED)
         return text

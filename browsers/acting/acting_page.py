@@ -15,7 +15,7 @@ from browsers.acting.frame_processes import ElementGoneError, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.logins import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
-from browsers.acting.page_requests import ActingMode, AskUser, RequestGuard, StepRequests
+from browsers.acting.page_requests import ActingMode, RequestGuard, StepRequests
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.login_state import Login
@@ -51,12 +51,12 @@ _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboa
 class ActingPage:
     """One tab that is used over several steps."""
 
-    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None, ask: AskUser | None = None) -> None:
-        """Use a blank tab, signed in with `login`, and `ask` before the first write on a site. Call `prepare` first."""
+    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
+        """Use a blank tab, signed in with `login`. Call `prepare` first."""
+        self.mode = mode
         self.dialogs = PopupHandler()
         self.downloads = Downloads(tab, self.notice)
         self.guard = RequestGuard(mode, self.notice)
-        self.guard.ask = ask
         self.devices = InputDevices(tab.session)
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.dom_snapshot import PageNode, iter_subtree
-from browsers.cdp.session import CommandFailedError, Session
+from browsers.cdp.session import CommandFailedError
 from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify, make_settable
 from browsers.model import ThirdParties
 from browsers.navigation.error_mapping import map_net_error
@@ -86,15 +86,6 @@ def asks_to_sign_in(root: PageNode) -> bool:
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
 
 
-async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
-    answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
-    value = answer.get("result", {}).get("value")
-    if not isinstance(value, str):
-        return {}
-    origin, items = json.loads(value)
-    return {str(origin): {str(name): str(item) for name, item in items}}
-
-
 async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
     """Show a page until it is closed, or for `limit_s`; return the login of the hosts. Raises BrowsersError."""
     tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
@@ -127,5 +118,8 @@ async def _read(tab: Tab, storage: dict[str, dict[str, str]]) -> Iterable[Cookie
         found = await tab.connection.browser.send("Storage.getCookies", limit_s=_LIMIT_S, **context)
         cookies = [{name: one[name] for name in COOKIE_FIELDS if name in one} for one in found["cookies"]]
         tab.session.begin_visit()
-        storage |= await _read_storage(tab.session)
+        answer = await tab.session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
+        if isinstance(value := answer.get("result", {}).get("value"), str):
+            origin, items = json.loads(value)
+            storage[str(origin)] = {str(name): str(item) for name, item in items}
     return cookies

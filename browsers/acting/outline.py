@@ -109,6 +109,11 @@ class Outline:
     """Values of these fields with at least `_MIN_SECRET` characters, of earlier outlines too."""
 
     @functools.cached_property
+    def pieces(self) -> list[OutlineLine]:
+        """The lines, and in place of joined texts each of them."""
+        return [piece for line in self.lines for piece in line.pieces or (line,)]
+
+    @functools.cached_property
     def has_main(self) -> bool:
         """True if lines are in the main part."""
         return any(line.is_main for line in self.lines)
@@ -116,12 +121,11 @@ class Outline:
     @property
     def loading_texts(self) -> set[str]:
         """Short texts that end with an ellipsis, and bars of progress: the page will probably replace them."""
-        pieces = (piece for line in self.lines for piece in line.pieces or (line,) if not line.is_active)
         return {
             piece.name or piece.role
-            for piece in pieces
-            if piece.role == "progressbar"
-            or (len(piece.name) <= _MAX_LOADING and piece.name.endswith(_ELLIPSES) and len(piece.name) > 3)
+            for piece in self.pieces
+            if (not piece.is_active and piece.role == "progressbar")
+            or (not piece.is_active and 3 < len(piece.name) <= _MAX_LOADING and piece.name.endswith(_ELLIPSES))
         }
 
     @property

@@ -141,11 +141,10 @@ def _keyed(outline: Outline) -> _Keyed:
     """Map lines to keys of reference, role and number. Adjacent texts that share a line have a key each."""
     counts: Counter[tuple[str, str]] = Counter()
     keyed = {}
-    for line in outline.lines:
-        for piece in line.pieces or (line,):
-            key = (piece.ref, piece.role)
-            keyed[(*key, counts[key])] = piece
-            counts[key] += 1
+    for piece in outline.pieces:
+        key = (piece.ref, piece.role)
+        keyed[(*key, counts[key])] = piece
+        counts[key] += 1
     return keyed
 
 

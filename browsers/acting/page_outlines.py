@@ -71,11 +71,10 @@ class PageOutlines:
         outline = await asyncio.to_thread(build_outline, captured, WINDOW_SIZE, self._secrets, self._secret_values)
         self._secrets, self._secret_values = outline.secrets, outline.secret_values
         self._looked_at = looked_at
-        for line in outline.lines:
-            for piece in line.pieces or (line,):
-                before = self._known.get(piece.ref)
-                piece.since = before.since if before is not None and before.box == piece.box else looked_at
-                self._known[piece.ref] = piece
+        for piece in outline.pieces:
+            before = self._known.get(piece.ref)
+            piece.since = before.since if before is not None and before.box == piece.box else looked_at
+            self._known[piece.ref] = piece
         self.latest = outline
         self._finished_at = time.monotonic()
         return outline

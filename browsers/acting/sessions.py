@@ -81,7 +81,6 @@ class _ActingSession:
 
     id: str
     principal: str
-    mode: ActingMode
     page: ActingPage
     runner: StepRunner
     handle: BrowserHandle
@@ -262,9 +261,7 @@ class ActingSessions:
         finally:
             self._opening -= Counter([principal])
         identifier = secrets.token_hex(_ID_BYTES)
-        session = _ActingSession(
-            identifier, principal, request.mode, page, runner, handle, resources, login=request.login
-        )
+        session = _ActingSession(identifier, principal, page, runner, handle, resources, login=request.login)
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
             self._reaper = asyncio.ensure_future(self._end_expired())
@@ -289,7 +286,8 @@ class ActingSessions:
             blank = Request("about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal)
             lease = await stack.enter_async_context(handle.lease(replace(blank, language=request.language)))
             stack.enter_context(handle.hold_for_session())
-            page = ActingPage(lease.tab, request.mode, login, request.ask)
+            page = ActingPage(lease.tab, request.mode, login)
+            page.guard.ask = request.ask
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
             if (blocker := self._blockers.get(connection)) is None:
@@ -302,7 +300,7 @@ class ActingSessions:
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
                 raise errors.BrowserGoneError("The browser did not open a tab.") from error
-            return page, StepRunner(page, request.mode), handle, stack.pop_all()
+            return page, StepRunner(page), handle, stack.pop_all()
         raise AssertionError  # the exit stack suppresses no exception
 
     async def _end(self, session: _ActingSession) -> None:

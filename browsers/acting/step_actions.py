@@ -54,14 +54,13 @@ class StepError(Exception):
 class StepActions:
     """Do the steps of one session on its page, one after the other."""
 
-    def __init__(self, page: ActingPage, mode: ActingMode) -> None:
+    def __init__(self, page: ActingPage) -> None:
         """Use a prepared page."""
         self.is_blocked = False
         self._may_follow = False
         """True if a window that a script opens in this step may be opened in the tab."""
         self._deadline_at = 0.0
         self._page = page
-        self._mode = mode
 
     async def do(self, step: Step, deadline_at: float) -> None:
         """Do a step and wait until the page is idle. Raises StepError, or BrowsersError if a URL cannot be opened."""
@@ -133,7 +132,7 @@ class StepActions:
         elif step.verb == "hover":
             await element.hover()
         elif step.verb == "type":
-            if page.outlines.is_secret(line.ref) and self._mode is ActingMode.READ:
+            if page.outlines.is_secret(line.ref) and page.mode is ActingMode.READ:
                 raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {_SET_ACT}")
             made = await element.type(step.text, slowly=step.way == "slowly")
             if made is not None:
@@ -172,7 +171,7 @@ class StepActions:
     async def _upload(self, step: Step, element: PageElement) -> None:
         """Give a file to a file field, or to the one for which the page asks after a click on the element."""
         dialogs = self._page.dialogs
-        if self._mode is ActingMode.READ:
+        if self._page.mode is ActingMode.READ:
             raise StepError(f"refused: SEARCH_MCP_ACTING=read gives no files to pages; {_SET_ACT}")
         if step.data is None:
             raise StepError(f"{quote(step.text[:80])} was not read")
@@ -344,7 +343,7 @@ async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -
 
 
 def _texts(outline: Outline) -> set[str]:
-    return {piece.name for line in outline.lines for piece in (line.pieces or (line,)) if piece.name}
+    return {piece.name for piece in outline.pieces if piece.name}
 
 
 _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem", "radio"})
@@ -361,7 +360,7 @@ async def choose_option(page: ActingPage, element: PageElement, line: OutlineLin
     """Choose one option by its text. Raises ElementActionError if there is no such option, or it is disabled."""
     outline = await page.outlines.take()
     is_open = line.role == "listbox" or any(one.ref == line.ref and "[expanded]" in one.states for one in outline.lines)
-    known = set() if is_open else {piece.ref for one in outline.lines for piece in one.pieces or (one,)}
+    known = set() if is_open else {piece.ref for piece in outline.pieces}
     if not is_open:
         await element.click()
     for is_last in (False, False, True):
@@ -425,6 +424,5 @@ def _named(options: list[OutlineLine], text: str) -> OutlineLine | None:
 
 def _options(outline: Outline, line: OutlineLine, known: set[str]) -> list[OutlineLine]:
     """Return the options of an open list, or else all lines that it brought."""
-    pieces = [piece for one in outline.lines for piece in one.pieces or (one,)]
-    new = [one for one in pieces if one.ref not in known and one.ref != line.ref and one.name]
+    new = [one for one in outline.pieces if one.ref not in known and one.ref != line.ref and one.name]
     return [one for one in new if one.role in _OPTIONS] or (new if known else [])

@@ -12,6 +12,7 @@ from browsers.acting.dom_snapshot import iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.roles_and_names import ACTIVE, FIELDS
 from browsers.model import ScreenshotRequest
+from browsers.text_quoting import clean_text, quote, truncate
 
 MAX_STEPS = 50
 _MAX_STEP_CHARS = 10_000
@@ -106,8 +107,7 @@ def parse_step(source: str) -> Step:
 
 
 def _echo(text: str) -> str:
-    clipped = text if len(text) <= _ECHO_CHARS else text[: _ECHO_CHARS - 1] + "…"
-    return '"' + " ".join(clipped.split()).replace('"', "'") + '"'
+    return quote(clean_text(truncate(text, _ECHO_CHARS)))
 
 
 def _wrong(source: str, verb: str, why: str = "") -> StepSyntaxError:
@@ -296,7 +296,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     or heading in a link is that link, and links with one name and one target are one. Of several lines, `target.within`
     chooses the one that is next to a text. Raises StepTargetError if no line matches, or several match equally well.
     """
-    lines = _pieces(outline)
+    lines = outline.pieces
     if target.role:
         lines = _with_role(lines, target.role)
     name, folded = target.name, target.name.lower()
@@ -339,7 +339,7 @@ def _unify(found: list[OutlineLine], outline: Outline) -> list[OutlineLine]:
 
 def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[OutlineLine]:
     """Return the lines that share the smallest part of the page with these words; of a list the first after them."""
-    pieces = _pieces(outline)
+    pieces = outline.pieces
     # By identity: a comparison of all fields for each pair would be slow on a page with many such lines.
     known = {id(line) for line in found}
     named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
@@ -353,10 +353,6 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
         return list(nearest.values())
     first = next(at for at, line in enumerate(pieces) if line is named[0])
     return [line for line in pieces[first:] if id(line) in nearest][:1] or list(nearest.values())
-
-
-def _pieces(outline: Outline) -> list[OutlineLine]:
-    return [piece for line in outline.lines for piece in line.pieces or (line,)]
 
 
 def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None:

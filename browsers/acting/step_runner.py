@@ -57,11 +57,10 @@ class StepOutcome:
 class StepRunner:
     """Run steps on one page, one after the other."""
 
-    def __init__(self, page: ActingPage, mode: ActingMode) -> None:
+    def __init__(self, page: ActingPage) -> None:
         """Use a prepared page."""
         self._page = page
-        self._mode = mode
-        self._actions = StepActions(page, mode)
+        self._actions = StepActions(page)
         self._last_outline: Outline | None = None
         """Latest outline; the agent knows it from earlier answers."""
 
@@ -144,7 +143,7 @@ class StepRunner:
     def _find_refusal(self) -> StepError | None:
         guard = self._page.guard
         reason = ""
-        if guard.refused_writes and self._mode is ActingMode.ACT:
+        if guard.refused_writes and self._page.mode is ActingMode.ACT:
             reason = f"the person did not allow it to send {guard.refused_writes[0]}"
         elif guard.refused_writes:
             reason = f"it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"

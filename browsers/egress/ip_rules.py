@@ -64,8 +64,6 @@ UNSAFE_PORTS = frozenset(
 )
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
-NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-"""Matches the last label of an IPv4 address in any spelling."""
 
 
 def normalize_host(host: str) -> str:
@@ -84,12 +82,20 @@ def parse_address(host: str) -> Address | None:
         return ipaddress.IPv6Address(host)
     if not _NAME.fullmatch(host):
         raise ValueError("not a host name")
-    if not NUMBER.fullmatch(host.rpartition(".")[2]):
+    if not ends_with_number(host):
         return None
     try:
         return IPv4Address(socket.inet_aton(host))
     except OSError:
         raise ValueError("not an IPv4 address") from None
+
+
+def ends_with_number(host: str) -> bool:
+    """Return True if the last label is a number, as in an IPv4 address in any spelling, which no name ends with."""
+    digits = host.rpartition(".")[2]
+    if digits.startswith("0x"):
+        return set(digits[2:]) <= set("0123456789abcdef")
+    return digits.isascii() and digits.isdecimal()
 
 
 def is_loopback_name(host: str) -> bool:

@@ -167,7 +167,7 @@ class UpstreamConnector:
             found = list(LOOPBACK_ADDRESSES)
         else:
             found = [ipaddress.ip_address(text) for text in await self.resolver.lookup(name)]
-        return [Target(address, str(address), self.proxy.port, may_be_own=True) for address in found]
+        return [Target(str(address), self.proxy.port, may_be_own=True) for address in found]
 
 
 def _proxy_error(problem: str) -> ValueError:

@@ -40,9 +40,8 @@ _EXAMPLE = "www.example.com=127.0.0.1:8080"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One checked address and the address and port to dial."""
+    """A checked address to dial, or the one that the operator put in its place, and the port."""
 
-    checked: Address
     address: str
     port: int
     may_be_own: bool = False
@@ -157,10 +156,10 @@ class TargetPolicy:
     def _make_target(self, address: Address, port: int) -> Target:
         redirected = self._test_hosts.dials.get(address)
         if redirected is not None:
-            return Target(address, *redirected, may_be_own=True)
+            return Target(*redirected, may_be_own=True)
         unmapped = ip_rules.unmap_ipv4(address)
         is_allowed = any(unmapped in network for network in self._allowed)
-        return Target(unmapped, str(unmapped), port, may_be_own=is_allowed)
+        return Target(str(unmapped), port, may_be_own=is_allowed)
 
 
 def _parse_answer(answer: str, host: str, port: int) -> Address:

@@ -12,6 +12,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,17 +38,15 @@ slow."""
 _MAX_UNKNOWN = 0.1
 """Maximum share of lines that are not rules. A file with more is not a filter list."""
 _CACHED_HOSTS = 20_000
-_COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
+_COSMETIC_MARKS = frozenset("#?$%")
 _COSMETIC = re.compile(r"#@?[?$%]*@?#")
-_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*(?:%\w+)?")
-"""First word of a line of a hosts file. Many lists have this format."""
 _NOWHERE = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
 """Addresses in hosts files of hosts that are refused. Other lines name the machine's own network."""
 _FOREIGN = ("address=/", "server=/", "local=/")
 """Starts of rules of dnsmasq."""
-_WORD = re.compile(r"[\w,;:=+\"'()\[\]]+")
-"""Pattern that separates no parts of a URL. Few rules of a filter list are like this, but all lines of a word list."""
-_REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
+_WORD_MARKS = frozenset("_,;:=+\"'()[]")
+"""Characters beside letters and digits of a pattern that separates no parts of a URL. Few rules of a filter list are
+like this, but all lines of a word list."""
 _PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
 """Hosts that no filter list refuses. A list that refuses half of them would block most of the web."""
 CHALLENGES = frozenset(
@@ -106,19 +105,19 @@ def _select_rules(path: Path, data: bytes) -> list[str]:
         raise FilterListError(f"{path} is not a filter list: it is not text in UTF-8.") from None
     for line in text.splitlines():
         rule = line.strip()
-        if _COMMENT.match(rule):
+        if _is_comment(rule):
             continue
         lines += 1
         words = rule[:_MAX_LINE_CHARS].partition("#")[0].split()
-        if len(words) > 1 and _ADDRESS.fullmatch(words[0]):
+        if len(words) > 1 and _is_address(words[0]):
             if words[0] in _NOWHERE:
                 rules += [f"||{host}^" for host in words[1:] if "." in host and host not in _NOWHERE]
         elif _COSMETIC.search(rule[:_MAX_LINE_CHARS]):
             continue
         elif len(rule) > _MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or rule.startswith(_FOREIGN):
             unknown += 1
-        elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= _MAX_WILDCARDS:
-            unknown += _WORD.fullmatch(rule) is not None
+        elif not _is_regular_expression(rule) and rule.partition("$")[0].count("*") <= _MAX_WILDCARDS:
+            unknown += _is_word(rule)
             rules.append(rule)
     if unknown > _MAX_UNKNOWN * lines:
         raise FilterListError(
@@ -128,6 +127,29 @@ def _select_rules(path: Path, data: bytes) -> list[str]:
     if not rules:
         raise FilterListError(f"{path} has no rules for requests, such as ||ads.example.com^.")
     return rules
+
+
+def _is_comment(rule: str) -> bool:
+    is_cosmetic = rule[1:].removeprefix("@")[:1] in _COSMETIC_MARKS
+    return not rule or rule[0] in "![" or (rule[0] == "#" and not is_cosmetic)
+
+
+def _is_word(rule: str) -> bool:
+    return all(one.isalnum() or one in _WORD_MARKS for one in rule)
+
+
+def _is_address(word: str) -> bool:
+    """Return True for the first word of a line of a hosts file. Many lists have this format."""
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_regular_expression(rule: str) -> bool:
+    pattern = rule.removeprefix("@@")
+    return pattern[:1] == "/" and (pattern[1:].endswith("/") or "/$" in pattern[1:])
 
 
 def _raise_if_too_many(path: Path, rules: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import urllib.parse
 from dataclasses import dataclass
 
 from browsers import errors
-from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, NUMBER, normalize_host, parse_address
+from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, ends_with_number, normalize_host, parse_address
 from browsers.egress.traffic_log import ConnectionFailure, FailureKind, TrafficLog
 
 _Meaning = tuple[type[errors.BrowsersError], str]
@@ -185,7 +185,7 @@ class _Origin:
         try:
             return parse_address(self.host) is not None
         except ValueError:
-            return NUMBER.fullmatch(self.host.rpartition(".")[2]) is not None
+            return ends_with_number(self.host)
 
 
 def _from_proxy_failure(failure: ConnectionFailure, url: str, first: _Origin, error: str) -> errors.BrowsersError:

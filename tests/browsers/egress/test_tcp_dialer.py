@@ -18,7 +18,7 @@ IPV4 = ipaddress.IPv4Address("8.8.8.8")
 
 
 def target(address: str, port: int, *, own: bool = True) -> Target:
-    return Target(IPV4, address, port, may_be_own=own)
+    return Target(address, port, may_be_own=own)
 
 
 async def denied(dialing: Dialer, *targets: Target) -> FailureKind:
