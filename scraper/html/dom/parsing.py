@@ -39,7 +39,10 @@ _INVALID_REFERENCE = re.compile(
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 _FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
 """HTML has form feeds as white space; lxml rejects them when text is set."""
-_NESTING_TAG = re.compile(r"</?(?!(?:script|style)(?=[\s/>]))[a-z][^<>]*>", re.IGNORECASE)
+_NESTING_TAG = re.compile(
+    r"</?(?!(?:html|head|body|base|link|meta|script|style|title)(?=[\s/>]))[a-z][^<>]*>", re.IGNORECASE
+)
+"""A tag that may nest, unlike those that declare what the page is."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BINARY_PROBE = 4_096

@@ -51,6 +51,15 @@ def test_a_page_nested_too_deeply_keeps_its_text(tag: str) -> None:
     assert "The words" in text_of(root) and "end of page" in text_of(root)
 
 
+def test_a_page_nested_too_deeply_keeps_what_its_head_declares() -> None:
+    head = "<title>Harbor</title><meta name=description content=Ferries><link rel=canonical href=/harbor>"
+    root = parsing.parse_html(f"<html lang=de><head>{head}</head><body>{'<div>' * 3_000}The words").root
+    assert root is not None and root.get("lang") == "de"
+    assert root.findtext(".//title") == "Harbor"
+    assert [next(root.iter("meta")).get("content"), next(root.iter("link")).get("href")] == ["Ferries", "/harbor"]
+    assert "The words" in text_of(root)
+
+
 def test_deep_elements_with_form_feeds_are_flattened() -> None:
     root = parsing.parse_html("<body>" + "<div>" * (parsing.MAX_DEPTH + 5) + "one\ftwo <b>three</b>").root
     assert root is not None and parsing.flatten_deep_elements(root)
