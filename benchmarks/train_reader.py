@@ -25,6 +25,7 @@ from benchmarks.reader.unseen_models import save_fold_models
 from benchmarks.training import pipeline
 from benchmarks.training.pages import SOURCES, Sample, samples
 from benchmarks.training.table import Row, row_of
+from benchmarks.training.weights_file import save_weights
 from scraper.extract.content.block_classifier import ModelWeights, Prediction
 from scraper.extract.content.block_selection import select_blocks
 
@@ -126,7 +127,7 @@ def _mean(values: Sequence[float]) -> float:
 def _write(weights: ModelWeights, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        weights.save(file)
+        save_weights(weights, file)
 
 
 def _digest(path: Path) -> str:

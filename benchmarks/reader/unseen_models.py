@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.training.table import FOLDS, fold_of
+from benchmarks.training.weights_file import save_weights
 from scraper.extract.content.block_classifier import BlockClassifier, ModelWeights, load_bundled_classifier
 
 _FOLDER = Path(__file__).resolve().parent / "fold_weights"
@@ -35,7 +36,7 @@ def save_fold_models(weights: Sequence[ModelWeights], domains: Iterable[str], fo
     folder.mkdir(parents=True, exist_ok=True)
     for fold in range(FOLDS):
         with (folder / f"{fold}.npz").open("wb") as file:
-            weights[fold].save(file)
+            save_weights(weights[fold], file)
     (folder / _DOMAINS).write_text("".join(f"{domain}\n" for domain in sorted(set(domains))), encoding="utf-8")
 
 

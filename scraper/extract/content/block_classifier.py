@@ -15,7 +15,7 @@ from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
 from scraper.extract.content.feature_matrix import FeatureMatrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
-from scraper.extract.content.page_statistics import BlockMask, Columns, FloatArray, PageStatistics
+from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _MAX_DEVIATION = 6.0
@@ -24,14 +24,8 @@ _MAX_DEVIATION = 6.0
 _CONFIDENT_F1 = 0.85
 """Expected F1. Above this, only the forest is used, as on five of six pages."""
 
-_QUANTIZATION_STEPS = 32_767
-"""Largest 16-bit integer. The linear weights are stored as multiples of their maximum divided by it."""
-
-_STORED_NAMES = {"context": "heard"}
+STORED_NAMES = {"context": "heard"}
 """Array names in the weights file that differ from the field names."""
-
-_FOREST_TYPES = {"forest_trees": "i2", "forest_features": "i2", "forest_first": "u1", "forest_last": "u1"}
-"""Types of the integers of the forest in the weights file."""
 
 
 def average_columns(matrix: FeatureMatrix, lengths: FloatArray) -> FloatArray:
@@ -75,28 +69,9 @@ class ModelWeights:
     net: NeuralNetWeights
     page_types: PageTypeClassifier
 
-    def save(self, file: IO[bytes]) -> None:
-        """Write the weights as a compressed npz archive; equal weights give equal bytes.
-
-        The linear weights are rounded to 16 bits.
-        """
-        scale = np.float32(max(float(np.abs(self.linear).max()), 1e-9) / _QUANTIZATION_STEPS)
-        arrays: dict[str, Any] = {
-            "linear": np.round(self.linear / scale).astype(np.int16),
-            "linear_scale": scale,
-            "names": np.array("\n".join(self.columns)),
-            "rounds": np.int64(len(self.net.rounds)),
-        }
-        forest = _pack("forest", self.forest)
-        arrays |= {key: values.astype(_FOREST_TYPES.get(key, values.dtype)) for key, values in forest.items()}
-        arrays |= _pack("types", self.page_types) | _pack("net", self.net)
-        for number, layer in enumerate(self.net.rounds):
-            arrays |= _pack(f"round{number}", layer)
-        np.savez_compressed(file, **arrays)
-
     @classmethod
     def load(cls, file: IO[bytes]) -> ModelWeights:
-        """Read an archive written by `save`."""
+        """Read an archive that `benchmarks.training.weights_file` wrote. The linear weights have a common scale."""
         with np.load(file, allow_pickle=False) as data:
             rounds = [
                 ContextLayerWeights(**_unpack(f"round{number}", ContextLayerWeights, data))
@@ -111,18 +86,13 @@ class ModelWeights:
             )
 
 
-def _pack(prefix: str, part: TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights) -> Columns:
-    values = {_STORED_NAMES.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
-    return {f"{prefix}_{key}": value for key, value in values.items() if isinstance(value, np.ndarray)}
-
-
 def _unpack(
     prefix: str,
     kind: type[TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights],
     data: np.lib.npyio.NpzFile,
 ) -> dict[str, Any]:
     """Return the arrays of a part by field name. All integers become 64-bit integers."""
-    keys = {field.name: f"{prefix}_{_STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
+    keys = {field.name: f"{prefix}_{STORED_NAMES.get(field.name, field.name)}" for field in fields(kind)}
     arrays = {name: data[key] for name, key in keys.items() if key in data}
     return {name: array.astype(np.int64) if array.dtype.kind in "iu" else array for name, array in arrays.items()}
 

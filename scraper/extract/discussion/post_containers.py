@@ -31,7 +31,6 @@ _MAX_WRAPPERS = 0.2
 _MIN_NAMES = 2
 _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
-_MIN_CHARACTERS = 2
 _TIE = 0.9
 _MIN_TYPED = 0.6
 """Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
@@ -151,7 +150,6 @@ def _covers(outer: _Candidate, inner: _Candidate) -> bool:
 
 
 _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
-    "few posts": lambda one: len(one.containers) < one.least,
     "wrappers": lambda one: one.size - len(one.containers) > _MAX_WRAPPERS * one.size,
     "few names, and no dates": lambda one: (
         one.is_undated and (len(one.containers) <= _MIN_NAMES or len(set(one.authors)) < _MIN_NAMES)
@@ -165,7 +163,6 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
     "cards beside the text": lambda one: (
         not one.shape.is_reply and one.search.cards.are_beside(one.elements, may_be_all=one.shape.is_post)
     ),
-    "little text": lambda one: one.characters < _MIN_CHARACTERS * len(one.containers),
     "teasers": lambda one: not one.shape.is_reply and one.search.cards.are_teasers(one.elements),
 }
 """By what the elements are instead of posts, or lack: the test. Cheap tests come first."""

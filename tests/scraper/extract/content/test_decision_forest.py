@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.training.weights_file import save_weights
 from scraper.extract.content.block_classifier import ModelWeights, PageTypeClassifier
 from scraper.extract.content.decision_forest import MAX_LEAVES, DecisionForest, TreeNodes
 from tests.scraper.extract.content.test_neural_net import make_weights
@@ -68,8 +69,8 @@ def test_saved_weights_are_loaded_unchanged() -> None:
     types = PageTypeClassifier(ones, ones[:, 0], ones[0], ones[0])
     weights = ModelWeights(linear, ("a", "b"), nodes, make_weights(2), types)
     first, second = io.BytesIO(), io.BytesIO()
-    weights.save(first)
-    weights.save(second)
+    save_weights(weights, first)
+    save_weights(weights, second)
     assert first.getvalue() == second.getvalue()
     read = ModelWeights.load(io.BytesIO(first.getvalue()))
     np.testing.assert_allclose(read.linear, linear, atol=1e-4)
