@@ -6,15 +6,16 @@ before the declaration, and no entity is ever expanded. Source of the format: si
 
 from __future__ import annotations
 
-import codecs
 import html
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import urlsplit
+
+import webencodings
 
 from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
@@ -165,18 +166,15 @@ def _inflate(chunks: Iterator[bytes]) -> Iterator[bytes]:
         return
 
 
-def _decode(chunks: _Decompressed) -> Iterator[str]:
-    decoder: codecs.IncrementalDecoder | None = None
-    for chunk in chunks:
-        if decoder is None:
-            is_utf16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-            declared = _DECLARED.match(chunk[:_MAX_URL])
-            encoding = "utf-16" if is_utf16 else declared[1].decode() if declared else "utf-8"
-            try:
-                decoder = codecs.getincrementaldecoder(encoding)("replace")
-            except LookupError:
-                decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        yield decoder.decode(chunk)
+def _decode(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Return the text of a file by its byte order mark, else in the encoding that it declares, else in UTF-8."""
+    chunks = iter(chunks)
+    first = next(chunks, b"")
+    declared = _DECLARED.match(first[:_MAX_URL])
+    encoding = webencodings.lookup(declared[1].decode()) if declared else None
+    if encoding is None or encoding.name.startswith("utf-16"):  # a declaration that is readable is not UTF-16
+        encoding = webencodings.UTF8
+    return iter(webencodings.iter_decode(chain((first,), chunks), encoding)[0])
 
 
 def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str, str]]:

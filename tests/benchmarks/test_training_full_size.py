@@ -14,6 +14,7 @@ from benchmarks.training.pages import Sample
 from benchmarks.training.pipeline import ALL, Trained, train
 from benchmarks.training.table import FOLDS, Row, row_of
 from benchmarks.training.trees import Growth
+from benchmarks.training.weights_file import save_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.full_size]
 
@@ -54,7 +55,7 @@ def trained(rows: list[Row]) -> Trained:
 
 def written(trained: Trained) -> bytes:
     file = io.BytesIO()
-    trained.weights[ALL].save(file)
+    save_weights(trained.weights[ALL], file)
     return file.getvalue()
 
 

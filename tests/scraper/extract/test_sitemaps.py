@@ -36,6 +36,11 @@ def test_entries_have_url_date_and_title() -> None:
     )
 
 
+@pytest.mark.parametrize("label", ["utf-16", "rot13", "hex", "nonsense"])
+def test_declarations_that_cannot_be_true_are_ignored(label: str) -> None:
+    assert urls(sitemap(ONE.url, declaration=f'<?xml version="1.0" encoding="{label}"?>')) == [ONE.url]
+
+
 def test_an_index_names_sitemaps() -> None:
     data = b"<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>" + (
         b"<sitemap><loc>/two.xml.gz</loc></sitemap></sitemapindex>"
