@@ -12,12 +12,10 @@ _DRAG_MOVES = 8
 
 _KEYS = {
     name: int(code)
-    for name, _, code in (
-        pair.partition("=")
-        for pair in (
-            "Enter=13 Tab=9 Escape=27 Backspace=8 Delete=46 ArrowUp=38 ArrowDown=40 ArrowLeft=37 ArrowRight=39 Home=36 "
-            "End=35 PageUp=33 PageDown=34 Insert=45 Space=32 Shift=16"
-        ).split()
+    for name, code in (
+        pair.split("=")
+        for pair in "Enter=13 Tab=9 Escape=27 Backspace=8 Delete=46 ArrowUp=38 ArrowDown=40 ArrowLeft=37 ArrowRight=39 "
+        "Home=36 End=35 PageUp=33 PageDown=34 Insert=45 Space=32 Shift=16".split()
     )
 } | {f"F{number}": 111 + number for number in range(1, 13)}
 """Windows virtual key code of each key."""

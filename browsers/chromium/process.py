@@ -258,13 +258,10 @@ def _is_driver_dead(error: Exception) -> bool:
 
 
 def _no_browser(request: LaunchRequest, error: Exception) -> errors.NoBrowserError:
-    return errors.NoBrowserError(f"Chromium at {request.executable} does not start: {_reason(error).rstrip('.')}.")
-
-
-def _reason(error: Exception) -> str:
-    """Return the browser's last error output if Playwright has it, else the first line of the error."""
+    """Return an error with the browser's last error output if Playwright has it, else the first line of the error."""
     message = str(error)
     printed = [line.strip() for line in _STDERR_LINE.findall(message)]
     fatal = [line for line in printed if any(word in line for word in _FATAL_WORDS)]
     lines = fatal or printed or (message or type(error).__name__).strip().splitlines()
-    return lines[0][:_REASON_CHARS]
+    reason = lines[0][:_REASON_CHARS].rstrip(".")
+    return errors.NoBrowserError(f"Chromium at {request.executable} does not start: {reason}.")

@@ -238,6 +238,7 @@ class BrowserIdentity:
         no correct Accept-Language by itself. This override corrects both.
         """
         is_mac, machine = self.host.system == "Darwin", self.host.machine
+        numbers = (number or "0" for number in [*self.host.os_version.split("."), "0", "0"][:3])
         return {
             "userAgent": self.user_agent,
             "acceptLanguage": self.accept_language(language),
@@ -248,7 +249,7 @@ class BrowserIdentity:
                 "fullVersionList": [{"brand": name, "version": version} for name, version in self.brands],
                 "fullVersion": self.version,
                 "platform": "macOS" if is_mac else "Linux",
-                "platformVersion": ".".join([*self.host.os_version.split("."), "0", "0"][:3]) if is_mac else "",
+                "platformVersion": ".".join(numbers) if is_mac else "",
                 "architecture": "arm" if machine.startswith(("arm", "aarch")) else "x86",
                 "bitness": "64" if "64" in machine else "32",
                 "model": "",

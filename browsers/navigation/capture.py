@@ -12,7 +12,7 @@ import base64
 import contextlib
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from browsers import errors
 from browsers.cdp.session import CommandFailedError, Event, Session
@@ -205,8 +205,7 @@ _REVEAL_LIMIT_S = 9.0
 _SCRIPT_LIMIT_S = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Clip:
+class _Clip(NamedTuple):
     x: float
     y: float
     width: float
@@ -297,7 +296,7 @@ async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *,
         answer = await session.send(
             "Page.captureScreenshot",
             format=request.image_type,
-            clip={"x": clip.x, "y": clip.y, "width": clip.width, "height": clip.height, "scale": scale},
+            clip=clip._asdict() | {"scale": scale},
             captureBeyondViewport=beyond_window,
             limit_s=_CAPTURE_LIMIT_S,
             **options,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -196,6 +197,9 @@ class BrowserHandle:
         self.tabs_opened = 0
         self.tabs_renewed = 0
         self.retired = False
+        self.memory_bytes: int | None = None
+        self.sampled_at_visits = -math.inf
+        """Number of visits at the last sample of the memory."""
         self.idle_since = time.monotonic()
         self._egress = egress
         self._settings = settings

@@ -69,8 +69,6 @@ class BrowserPool:
         self._driver = PlaywrightDriver(self._folder)
         self.handles: dict[Tier, BrowserHandle] = {}
         self._found: dict[Tier, locate.ChromiumInstall] = {}
-        self._memory: dict[Tier, int | None] = {}
-        self._sampled_at: dict[Tier, int] = {}
         self._launching = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
@@ -119,7 +117,7 @@ class BrowserPool:
                 tabs_opened=handle.tabs_opened,
                 tabs_renewed=handle.tabs_renewed,
                 age_s=time.monotonic() - handle.chromium.started_at,
-                memory_bytes=self._memory.get(tier),
+                memory_bytes=handle.memory_bytes,
             )
             for tier, handle in self.handles.items()
             if handle.is_alive
@@ -263,24 +261,22 @@ class BrowserPool:
         if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
             del self.handles[tier]
             self._spawn(self._retire(handle))
-        elif handle.needs_replacement or await self._uses_too_much_memory(tier, handle):
+        elif handle.needs_replacement or await self._uses_too_much_memory(handle):
             await self._replace(tier, handle)
 
-    async def _uses_too_much_memory(self, tier: Tier, handle: BrowserHandle) -> bool:
+    async def _uses_too_much_memory(self, handle: BrowserHandle) -> bool:
         visits = handle.renders + handle.peeks // _PEEKS_LIKE_A_RENDER
-        if visits - self._sampled_at.get(tier, -_MEMORY_SAMPLE_VISITS) >= _MEMORY_SAMPLE_VISITS:
-            self._sampled_at[tier] = visits
-            self._memory[tier] = await handle.chromium.memory_bytes()
+        if visits - handle.sampled_at_visits >= _MEMORY_SAMPLE_VISITS:
+            handle.sampled_at_visits = visits
+            handle.memory_bytes = await handle.chromium.memory_bytes()
         more_tabs = max(0, handle.lent - self._settings.render_slots)
-        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * _TAB_BYTES
+        return (handle.memory_bytes or 0) > self._settings.browser_memory_bytes + more_tabs * _TAB_BYTES
 
     async def _replace(self, tier: Tier, old: BrowserHandle) -> None:
         async with self._launching:
             if self.handles.get(tier) is not old:
                 return
             await self._launch(tier)
-            self._sampled_at.pop(tier, None)
-            self._memory.pop(tier, None)
         self._spawn(self._retire(old))
 
     async def _retire(self, handle: BrowserHandle) -> None:
