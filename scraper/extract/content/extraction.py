@@ -21,7 +21,7 @@ from scraper.html.dom.tags import CELLS
 from scraper.html.dom.xpath import Element
 from scraper.html.page import main_content
 from scraper.html.page.page_tree import PageHead, PageTree
-from scraper.html.page.segmentation import Elements, Segments, segment_body
+from scraper.html.page.segmentation import Segments, segment_body
 
 _MAX_DESCRIPTION = 500
 _FEW_BLOCKS = 12
@@ -104,20 +104,13 @@ def _build_items(page: PageStatistics, blocks: BlockMask) -> Element | None:
 
 def _is_footer_alone(segments: Segments) -> bool:
     """Return True if all text is in a footer, as when the scripts of a page did not load its content."""
-    if not segments.texts or not _in_footer(segments.elements, segments.owners[0]):
-        return False
+    inside: list[bool] = []
     elements = segments.elements
-    return all(_in_footer(elements, owner) for owner in set(segments.owners)) and not any(
-        tag in _CONTENT_TAGS and _in_footer(elements, number) for number, tag in enumerate(elements.tags)
-    )
-
-
-def _in_footer(elements: Elements, number: int) -> bool:
-    while number >= 0:
-        if elements.tags[number] == "footer":
-            return True
-        number = elements.parents[number]
-    return False
+    if not segments.texts or "footer" not in elements.tags:
+        return False
+    for tag, parent in zip(elements.tags, elements.parents, strict=True):
+        inside.append(tag == "footer" or (parent >= 0 and inside[parent]))
+    return all(inside[owner] for owner in segments.owners) and _CONTENT_TAGS.isdisjoint(compress(elements.tags, inside))
 
 
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:
