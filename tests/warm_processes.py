@@ -1,11 +1,13 @@
 """Chromium and fork servers that stay running between tests, which do not test their start or end.
 
-A start of Chromium costs 0.8 s of CPU, most of it in Playwright's driver, and that of a fork server another 0.7 s.
+A start of Chromium costs 0.8 s of CPU, most of it in Playwright's driver, that of a fork server another 0.7 s, and
+that of a command line 1 s, nearly all of it for imports.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import sys
 import time
@@ -23,6 +25,7 @@ from browsers.errors import BrowsersError
 from browsers.pool import browser_pool
 from scraper.workers import pool
 from scraper.workers.process import ForkServerClient, Worker
+from tests.forked_python import ForkServer
 
 MAX_IDLE = 3
 """Idle browsers that are kept: one of each tier, and one with other switches."""
@@ -62,6 +65,13 @@ class WarmProcesses:
         await self._driver.close()
         for server in self._fork_servers.values():
             await server.close()
+        if "python" in vars(self):
+            self.python.close()
+
+    @functools.cached_property
+    def python(self) -> ForkServer:
+        """Return the process that forks command lines and servers."""
+        return ForkServer()
 
     async def _launch(
         self, driver: PlaywrightDriver, request: LaunchRequest, folder: Path, *, may_disable_sandbox: bool = True

@@ -77,6 +77,7 @@ async def test_other_memory_of_a_page_has_the_same_limit(browsers: Browsers, sit
     assert largest[0] < MOST_BYTES
 
 
+@pytest.mark.thorough
 async def test_neighbors_of_hoarding_pages_are_read(browsers: Browsers, site: Site) -> None:
     hostile = [asyncio.create_task(visit(browsers, site, path, host="host1.example")) for path in HOARDING]
     for number in range(4):
@@ -100,6 +101,7 @@ async def test_page_with_many_threads_gets_the_lowest_priority(browsers: Browser
     crowd.cancel()
 
 
+@pytest.mark.thorough
 async def test_page_that_floods_the_pipe_is_dropped(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

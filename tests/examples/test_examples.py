@@ -54,6 +54,7 @@ async def test_a_client_over_stdio(site: Site) -> None:
     assert "Tools: search, fetch," in out and MARK in out
 
 
+@pytest.mark.thorough
 async def test_a_client_over_http(site: Site) -> None:
     pages = (site.url("/static/7"), "http://nowhere.example/")
     first, second = (await output(sys.executable, str(EXAMPLES / "http_client.py"), *pages)).splitlines()

@@ -15,6 +15,9 @@ from pathlib import Path
 import aiohttp
 import psutil
 
+from tests.forked_python import MODULES
+from tests.warm_processes import WarmProcesses
+
 REPOSITORY = Path(__file__).parents[2]
 _MAX_LINE_BYTES = 4 * 1024 * 1024
 """A message over stdio is one line; an answer holds its text twice."""
@@ -29,6 +32,9 @@ SOON_S = 15.0
 not stopped would run much longer than this."""
 _LAST_WORDS_S = 10.0
 """Seconds. Limit for reading the rest of stderr; a child that outlives the program keeps it open."""
+
+_OF_PYTHON = ("PYTHON", "LANG", "LC_", "TZ")
+"""Beginnings of variables that Python reads when it starts."""
 
 _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
 
@@ -94,21 +100,32 @@ class Program:
             self._new_line.set()
 
 
-@contextlib.asynccontextmanager
-async def running(
-    *command: str, env: dict[str, str] | None = None, stdin: int | None = None, stdout: int | None = None
-) -> AsyncIterator[Program]:
-    """Start `python` with these arguments; stop it when the block ends."""
-    process = await asyncio.create_subprocess_exec(
+async def _start(*command: str, env: dict[str, str] | None, stdin: int | None, stdout: int | None) -> Process:
+    """Start `python` with these arguments, as a fork if a warm process may run them."""
+    environment = {**os.environ, **(env or {})}
+    if command[0] == "-m" and command[1] in MODULES and not any(name.startswith(_OF_PYTHON) for name in env or ()):
+        warm = WarmProcesses.current
+        if warm is not None and not warm.is_paused:
+            files = (stdin, stdout, PIPE)
+            return await warm.python.start(*command[1:], env=environment, files=files, limit=_MAX_LINE_BYTES)
+    return await asyncio.create_subprocess_exec(
         sys.executable,
         *command,
         cwd=REPOSITORY,
-        env={**os.environ, **(env or {})},
+        env=environment,
         stdin=stdin,
         stdout=stdout,
         stderr=PIPE,
         limit=_MAX_LINE_BYTES,
     )
+
+
+@contextlib.asynccontextmanager
+async def running(
+    *command: str, env: dict[str, str] | None = None, stdin: int | None = None, stdout: int | None = None
+) -> AsyncIterator[Program]:
+    """Start `python` with these arguments; stop it when the block ends."""
+    process = await _start(*command, env=env, stdin=stdin, stdout=stdout)
     program = Program(process)
     try:
         yield program
@@ -118,15 +135,7 @@ async def running(
 
 async def output_of(*command: str, env: dict[str, str] | None = None, stdin: bytes = b"") -> Output:
     """Run `python` with these arguments to its end and return its output."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *command,
-        cwd=REPOSITORY,
-        env={**os.environ, **(env or {})},
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
+    process = await _start(*command, env=env, stdin=PIPE, stdout=PIPE)
     try:
         async with asyncio.timeout(START_S):
             out, err = await process.communicate(stdin)

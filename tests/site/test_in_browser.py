@@ -67,6 +67,7 @@ async def test_memory_pages_find_nothing_in_a_new_context(plain_browser: Browser
         await page.close()
 
 
+@pytest.mark.thorough
 async def test_cross_site_frames_and_script_pages_show_all_their_marks(plain_browser: Browser, site: Site) -> None:
     for path in ("/frames", "/frames-nested", "/spa/1", "/socket", "/events", "/challenge", "/slots"):
         wanted = site.manifest()[path]

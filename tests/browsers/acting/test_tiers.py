@@ -13,13 +13,14 @@ from browsers import Browsers, BrowserSettings
 from browsers.acting.page_requests import ActingMode
 from browsers.model import Mode, Request, Tier
 from tests.browsers.acting.scripts import Actor, run_steps
-from tests.growth import full_size, thorough
+from tests.browsers.visits import TIERS
+from tests.growth import full_size
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=[thorough(Tier.LIGHT), Tier.FULL])
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=TIERS)
 async def tier_browsers(request: pytest.FixtureRequest, browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
     """Return browsers of one tier only."""
     light = replace(browser_settings, full_executable="/nowhere")

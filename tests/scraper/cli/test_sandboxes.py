@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.growth import thorough
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.without_sockets import SUPPORTED
 from tests.scraper.process import output_of
@@ -15,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(not SUPPORTED, reason="the
 CONFINED = ("-m", "tests.scraper.cli.without_sockets")
 
 
-@pytest.mark.parametrize("kind", ["unix", "all"])
+@pytest.mark.parametrize("kind", ["all", thorough("unix")])
 async def test_one_line_names_the_cause_and_the_setting(here: dict[str, str], kind: str) -> None:
     command = (*CONFINED, kind, sys.executable, *SEARCH_MCP, "fetch", "http://site.example/plain")
     output = await output_of(*command, env=here)

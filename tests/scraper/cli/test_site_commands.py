@@ -52,6 +52,7 @@ async def test_an_interrupted_crawl_prints_the_command_that_continues_it(tmp_pat
         assert json.loads(answer.out)["read"] >= 2
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 async def test_a_crawl_interrupted_before_its_first_page_prints_no_command(tmp_path: Path) -> None:
     with serving(Robots) as (_, served):

@@ -10,6 +10,7 @@ import pytest
 from scraper.cli.main import group
 from scraper.settings import FILE_ONLY, setting_table
 from tests.browsers.chromium.machines import program
+from tests.growth import thorough
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
@@ -120,7 +121,7 @@ def test_an_open_address_without_a_token_is_one_line_and_exit_code_one() -> None
     assert output.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [(), ("stdio",)])
+@pytest.mark.parametrize("command", [(), thorough(("stdio",), id="stdio")])
 async def test_without_a_terminal_it_speaks_the_protocol(command: tuple[str, ...]) -> None:
     output = await output_of(*SEARCH_MCP, *command, stdin=json.dumps(initialize()).encode() + b"\n")
     assert output.code == 0

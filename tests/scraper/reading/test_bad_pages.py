@@ -135,6 +135,7 @@ async def test_a_short_page_that_moves_on_is_rendered(workers: WorkerPool, delay
     assert await judge(workers).is_enough(page) is is_enough
 
 
+@pytest.mark.thorough
 async def test_bad_pages_do_not_affect_good_pages(workers: WorkerPool) -> None:
     good = page(f"<main><h1>Tide table</h1><p>{WORDS}</p></main>")
     names = ("200,000 nested divs", "500,000 attributes", "a billion laughs as XML")

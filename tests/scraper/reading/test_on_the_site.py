@@ -135,6 +135,7 @@ async def test_a_mixed_batch_keeps_its_order(fetcher: Fetcher, site: Site) -> No
     assert site.hits("/static/75") == 1
 
 
+@pytest.mark.thorough
 async def test_a_page_that_crashes_its_reader_does_not_affect_its_batch(fetcher: Fetcher, site: Site) -> None:
     paths = ("/static/79", "/nested/100000", "/attributes/500000", "/bad-gzip", "/static/80")
     outcomes = await fetcher.fetch_batch([site.url(path) for path in paths], deadline_s=240)

@@ -12,6 +12,7 @@ from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool
+from tests.growth import thorough
 from tests.scraper.search.conftest import MakeSearcher
 from tests.site.engine_pages import EngineRow
 from tests.site.engine_server import EngineSite
@@ -47,7 +48,7 @@ async def test_requests_look_like_those_of_the_engine_page(
     assert "Headless" not in asked.headers["User-Agent"]
 
 
-@pytest.mark.parametrize("engine", ["startpage", "brave", "bing", "baidu"])
+@pytest.mark.parametrize("engine", ["startpage", "bing", *map(thorough, ("brave", "baidu"))])
 async def test_optional_engines_are_parsed(
     searcher: Searcher, engine_site: EngineSite, engine: str, caller: str
 ) -> None:
@@ -58,7 +59,7 @@ async def test_optional_engines_are_parsed(
 
 
 class TestWalls:
-    @pytest.mark.parametrize(("engine", "wall"), [("mojeek", "altcha"), ("startpage", "anubis")])
+    @pytest.mark.parametrize(("engine", "wall"), [("mojeek", "altcha"), thorough("startpage", "anubis")])
     async def test_a_block_page_that_clears_itself_is_waited_for_once(
         self, searcher: Searcher, engine_site: EngineSite, engine: str, wall: str, caller: str
     ) -> None:

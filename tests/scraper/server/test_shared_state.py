@@ -39,6 +39,7 @@ TOKENS = {name: f"the-token-of-{name}" for name in ("ann", "ben", "cid", "eve")}
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 async def test_two_servers_share_limits_and_pages_and_do_without(site: Site, tmp_path: Path) -> None:
     async with contextlib.AsyncExitStack() as stack:
         redis = await stack.enter_async_context(redis_server(tmp_path, password="hush-hush"))

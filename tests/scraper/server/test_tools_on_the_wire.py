@@ -14,6 +14,7 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.protocol.handshake import INSTRUCTIONS
+from tests.growth import thorough
 from tests.scraper.process import REPOSITORY, Program, serving
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS, text_of
@@ -101,8 +102,15 @@ async def test_a_long_unknown_tool_name_is_shortened(server: Program) -> None:
         assert len(text_of(answer)) < 200
 
 
-@pytest.mark.parametrize(("era", "wrapped"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("transport", "era", "wrapped"),
+    [
+        ("stdio", "auto", [1, 2]),
+        ("http", "legacy", {"result": [1, 2]}),
+        thorough("stdio", "legacy", {"result": [1, 2]}),
+        thorough("http", "auto", [1, 2]),
+    ],
+)
 async def test_the_setting_adds_schemas_and_data_in_the_form_of_the_era(
     transport: str, era: str, wrapped: object
 ) -> None:

@@ -185,6 +185,7 @@ class LargeBombs(Bombs):
     filler = b"<p>Lighthouse words. </p>\n   "
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("site", [Bombs, full_size(LargeBombs, id="5 GB")])
 async def test_bombs_cost_no_page(tmp_path: Path, site: type[Bombs]) -> None:
     with serving(site) as (made, served):

@@ -154,6 +154,7 @@ async def test_every_kind_of_client_shows_a_model_the_same_whole_answer(
         assert called == {tool.name for tool in TOOLS}
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("era", SLOW_TEST_ERAS)

@@ -152,6 +152,7 @@ async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(
     assert await workers.run(jobs.take, 1_000) == 1_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("piece", "number"),
     [
@@ -169,6 +170,7 @@ async def test_the_largest_pages_are_read_within_the_memory_of_a_worker(
     assert (await workers.run(reader.read, snapshot, limit_s=300.0)).degraded
 
 
+@pytest.mark.thorough
 async def test_a_process_that_grew_large_is_replaced(workers: WorkerPool) -> None:
     async with WorkerPool(1) as one:
         first = await one.run(jobs.pid)

@@ -9,6 +9,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ElicitRequestParams, ElicitResult, InputRequiredResult
 
+from tests.growth import thorough
 from tests.scraper.process import Program
 from tests.scraper.server.test_tools_on_the_wire import STDIO
 from tests.scraper.server.wire import ERAS, text_of
@@ -25,8 +26,9 @@ class Person:
         return ElicitResult(action="decline" if len(self.questions) == 2 else "accept")
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("transport", "era"), [("stdio", "auto"), ("http", "auto"), ("http", "legacy"), thorough("stdio", "legacy")]
+)
 async def test_a_tool_gets_the_answers_of_the_person(transport: str, era: str, server: Program) -> None:
     person = Person()
     target = server.url if transport == "http" else STDIO
