@@ -27,7 +27,7 @@ entry.main()
 INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
 STAND_IN = """
 loaded = types.ModuleType("scraper.cli.main")
-loaded.main = lambda: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+loaded.main = lambda first: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 sys.modules["scraper.cli.main"] = loaded
 """
 

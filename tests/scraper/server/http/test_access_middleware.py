@@ -56,6 +56,7 @@ ROUTES = {
     "/elements.js": (401, 200),
     "/history.js": (401, 200),
     "/requests.js": (401, 200),
+    "/same_calls.js": (401, 200),
     "/search.js": (401, 200),
     "/tools.js": (401, 200),
     "/status": (401, 200),
