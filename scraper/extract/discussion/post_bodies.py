@@ -216,11 +216,9 @@ def _is_control(element: Element) -> bool:
 def read_texts(body: Element) -> tuple[str, str]:
     """Return the text that the author of a post wrote, and the text that the post quotes."""
     segments = segment_body(body)
-    elements = segments.elements
-    quoted = [False] * len(elements.tags)
-    for number, tag in enumerate(elements.tags):
-        parent = elements.parents[number]
-        quoted[number] = (parent >= 0 and quoted[parent]) or tag == "blockquote"
+    quoted: list[bool] = []
+    for tag, parent in zip(segments.elements.tags, segments.elements.parents, strict=True):
+        quoted.append(tag == "blockquote" or (parent >= 0 and quoted[parent]))
     own: list[str] = []
     others: list[str] = []
     for text, owner in zip(segments.texts, segments.owners, strict=True):

@@ -60,7 +60,6 @@ _GAPS = re.compile(r"\n{3,}")
 _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _NOT_AT_LINE_START = frozenset({"_inline", "a"})
 _HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 _SIMPLE_POWER = re.compile(r"[-+\u2212]?\d{1,5}|[-+]?n|[-+]")
 _SIMPLE_INDEX = re.compile(r"[-+\u2212]?\d{1,6}")
 _EXPONENT = re.compile(r"(?=.*[\d+=*/\u2212-])(?:[\w+=*/.,\u2212-]|\\[*_]){1,12}")
@@ -198,7 +197,7 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
         if "#" in text and _NOT_AT_LINE_START.isdisjoint(parent_tags) and _HEADING_LIKE.match(text):
             text = text.replace("#", "\\#", 1)
         if "<" in text:
-            text = _TAG_LIKE.sub(r"\\<", text)
+            text = formulas.TAG_LIKE.sub(r"\\<", text)
         if "a" in parent_tags:
             text = escape_label(text)
         return text.replace("`", "\\`") if "`" in text else text

@@ -257,8 +257,6 @@ _CONTINUATION_TAGS = LISTS | {"p", "blockquote", "pre", "table"}
 _BACK_LINK_CLASS = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
 _ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE)
 _MARKS = "[]().:^ \u00a0\n\t"
-_REMAINING_MARK = re.compile(r"\A[.:)]\s+")
-"""Punctuation after a number that was a link and was removed."""
 _MAX_DESCENT = 40
 
 
@@ -335,7 +333,8 @@ def strip_label(body: Element, label: str) -> None:
         if (place.text or "").strip():
             text = (place.text or "").lstrip().removeprefix("^").lstrip()
             number = pattern.match(text)
-            place.text = text[number.end() :] if number else _REMAINING_MARK.sub("", text)
+            is_marked = text[:1] in (".", ":", ")") and text[1:2].isspace()  # behind a number that was a link
+            place.text = text[number.end() :] if number else text[1:].lstrip() if is_marked else text
             return
         first = next(iter(place), None)
         if first is None:

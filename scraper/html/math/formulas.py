@@ -39,11 +39,11 @@ _PROSE_TAGS = HEADINGS | LISTS | set("p dl table section article aside blockquot
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _TEX_IMAGE = re.compile(r"latex|mathtex|mimetex|cht=tx|/tex\b|texrender|math", re.IGNORECASE)
 _TEX_SERVICES = ("latex", "mathtex", "mimetex")
-_QUERY_PARAMETER = re.compile(r"^(?:latex|eq|tex|formula|chl|q)=", re.IGNORECASE)
+_QUERY_PARAMETERS = ("chl", "latex", "eq", "tex", "formula")
 _STYLING = re.compile(r"&(?:bg|fg|s|c|zoom|size)=.*$|\\(?:dpi|bg|fn|inline)(?:\{\w*\}|_\w+)?\s*")
 _ALT_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{|^\$.+\$$")
 _COPIED_ATTRIBUTES = ("id", "style", "hidden", "data-x-hidden")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
+TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 """A `<` that would open a tag where Markdown is displayed without formulas. TeX ignores the added space."""
 
 
@@ -196,11 +196,13 @@ def _read_image(image: Element) -> str:
         parameters = parse_qs(address.query)
     except ValueError:
         return ""
-    for name in ("chl", "latex", "eq", "tex", "formula"):
+    for name in _QUERY_PARAMETERS:
         if name in parameters:
             return _clean_tex(parameters[name][0].strip())
     for text in (address.query, address.path.rpartition("/")[2]):
-        tex = _STYLING.sub("", _QUERY_PARAMETER.sub("", unquote(text))).strip()
+        name, equals, value = unquote(text).partition("=")
+        is_named = equals and name.lower() in (*_QUERY_PARAMETERS, "q")
+        tex = _STYLING.sub("", value if is_named else name + equals + value).strip()
         if "\\" in tex or (tex and text is address.query and any(name in source for name in _TEX_SERVICES)):
             return _clean_tex(tex)
     return ""
@@ -211,7 +213,7 @@ def _replace(element: Element, tex: str, *, display: bool) -> None:
     if not tex:
         remove(element)
         return
-    tex = _TAG_LIKE.sub("< ", tex)
+    tex = TAG_LIKE.sub("< ", tex)
     tail = element.tail
     names = ("id", "hidden", "data-x-hidden") if element.tag in ("script", "img") else _COPIED_ATTRIBUTES
     attributes = {name: str(element.attrib[name]) for name in names if name in element.attrib}
