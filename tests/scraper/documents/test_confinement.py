@@ -20,6 +20,9 @@ from tests.scraper.documents.ole.compound_builder import compound_file
 from tests.scraper.documents.ole.test_readers import doc, presentation, record, workbook_until_2003
 from tests.scraper.documents.test_slides import presentation as pptx
 
+# Forty processes that load their modules anew. Tests of the tools read documents in the confinement too.
+pytestmark = pytest.mark.thorough
+
 _PAGES = Path(__file__).parents[1] / "extract/pages"
 _PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
 _DOCX = docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")
