@@ -90,7 +90,7 @@ class Browsers:
         self._peeks = self._make_slots(self._settings.peek_slots, _MAX_PEEKS_PER_HOST)
         self._renders = self._make_slots(self._settings.render_slots, _MAX_RENDERS_PER_HOST)
         self._scaler = SlotScaler((self._peeks, self._renders))
-        self.acting = ActingSessions(self.pool, self._renders)
+        self.acting = ActingSessions(self.pool, self._renders, self._settings)
         """Sessions in which callers act on pages."""
         self._scripted_hosts: LRUCache[str, None] = LRUCache(_MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""

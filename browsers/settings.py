@@ -61,6 +61,12 @@ class BrowserSettings:
     """Seconds between checks of age, use and memory of the browsers."""
     full_idle_s: float = 120.0
     """Seconds without visits after which the browser of the full tier is stopped."""
+    session_idle_s: float = 120.0
+    """Seconds without a call after which an acting session ends."""
+    session_lifetime_s: float = 900.0
+    """Maximum age of an acting session in seconds; a running call is finished first."""
+    session_id_bytes: int = 16
+    """Random bytes in the id of a session. Only callers that cannot reach other sessions need no more than three."""
     test_key_pin: str | None = None
     """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
     issuer."""

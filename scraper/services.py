@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from browsers import system_diagnostics
 from browsers.client import Browsers
@@ -62,10 +62,15 @@ class Services:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings, *, is_lazy: bool = False) -> AsyncIterator[Services]:
-        """Open all services; if `is_lazy`, browser and workers start on their first use. Raise SettingsError."""
+    async def open(
+        cls, settings: Settings, *, is_lazy: bool = False, browser_options: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[Services]:
+        """Open all services; if `is_lazy`, browser and workers start on their first use. Raise SettingsError.
+
+        `browser_options` are fields of `BrowserSettings` that no setting has.
+        """
         async with AsyncExitStack() as stack:
-            browser_settings = settings.browser_settings()
+            browser_settings = replace(settings.browser_settings(), **(browser_options or {}))
             for tier, path in system_diagnostics.find_unusable_paths(browser_settings).items():
                 raise SettingsError(
                     f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "

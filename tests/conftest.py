@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
-from scraper.cli.callers import AGENT_VARIABLES
+from scraper.cli.warm_client import AGENT_VARIABLES
 from tests.site.running import Site, running_site
 
 if TYPE_CHECKING:

@@ -53,7 +53,6 @@ class ActingPage:
 
     def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
         """Use a blank tab, signed in with `login`. Call `prepare` first."""
-        self.mode = mode
         self.dialogs = PopupHandler()
         self.downloads = Downloads(tab, self.notice)
         self.guard = RequestGuard(mode, self.notice)

@@ -70,7 +70,7 @@ class RequestGuard:
         self._answers: dict[str, bool] = {}
         self._paused: list[_PausedRequest] = []
         self._question: asyncio.Task[None] | None = None
-        self._mode = mode
+        self.mode = mode
         self._notice = notice
         self._hosts: set[str] = set()
 
@@ -177,7 +177,7 @@ class RequestGuard:
     def _refuses(self, event: Event, *, is_main: bool) -> bool:
         request, kind = event["request"], event.get("resourceType")
         url, method = str(request["url"]), str(request["method"]).upper()
-        is_refused = self._mode is ActingMode.READ and self._is_write(event)
+        is_refused = self.mode is ActingMode.READ and self._is_write(event)
         if is_refused and kind not in ("Ping", "Document"):
             self.refused_writes.append(_describe(method, url))
         if kind != "Document":

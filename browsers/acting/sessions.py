@@ -24,6 +24,7 @@ from browsers.login_state import Login, covers_host
 from browsers.model import Mode, Request, Tier
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.browser_pool import BrowserPool
+from browsers.settings import BrowserSettings
 
 log = logging.getLogger(__name__)
 
@@ -31,17 +32,12 @@ MAX_PER_PRINCIPAL = 3
 """Sessions of one caller. A further one ends the caller's least recently used idle session."""
 _MAX_SESSIONS = 8
 """Sessions of all callers. Each has a tab of about 40 MB."""
-IDLE_S = 120.0
-"""Seconds without a call after which a session ends."""
-LIFETIME_S = 900.0
-"""Maximum age in seconds; a running call is finished first."""
 MAX_STEPS = 200
 TURN_WAIT_S = 10.0
 """Seconds to wait while another call uses the session."""
 CALL_S = 60.0
 """Seconds for all steps of one call."""
 _CHECK_S = 2.0
-_ID_BYTES = 16
 
 
 UrlPermission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
@@ -94,19 +90,14 @@ class _ActingSession:
     last_write: str = ""
     """Last step that may have changed something on the site; empty if there was none."""
 
-    @property
-    def has_expired(self) -> bool:
-        """True if no call uses the session, and its idle time or age exceeds the limit."""
-        now = time.monotonic()
-        return not self.lock.locked() and (now - self.used_at > IDLE_S or now - self.started_at > LIFETIME_S)
-
 
 class ActingSessions:
     """Sessions of all callers."""
 
-    def __init__(self, pool: BrowserPool, slots: FairSemaphore) -> None:
+    def __init__(self, pool: BrowserPool, slots: FairSemaphore, settings: BrowserSettings) -> None:
         """Open tabs in the browsers of `pool`. Each step but a pause takes a slot of `slots`."""
         self._pool = pool
+        self._settings = settings
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
         self._opening: Counter[str] = Counter()
@@ -130,8 +121,7 @@ class ActingSessions:
         deadline_at = time.monotonic() + min(CALL_S, request.deadline_s)
         is_new = request.session_id is None
         session = await self._open(request) if is_new else self._find(request)
-        async with self._turn(session):
-            session.page.guard.ask = request.ask
+        async with self._turn(session, request):
             outcomes: list[StepOutcome] = []
             for step in request.steps:
                 outcome = await self._run_step(session, step, request, deadline_at)
@@ -225,12 +215,20 @@ class ActingSessions:
     def _find(self, request: ActingRequest) -> _ActingSession:
         session = self._sessions.get(request.session_id or "")
         # The same error for the session of another caller: its existence is a secret.
-        if session is None or session.principal != request.principal or session.has_expired:
+        if session is None or session.principal != request.principal or self._has_expired(session):
             raise _unknown_session()
+        if session.login is not None and request.mode is ActingMode.READ is not session.page.guard.mode:
+            raise errors.RefusedError("A session with a login goes on only with steps that may act.")
         return session
 
+    def _has_expired(self, session: _ActingSession) -> bool:
+        """Return True if no call uses the session, and its idle time or age exceeds the limit."""
+        idle_s, age_s = time.monotonic() - session.used_at, time.monotonic() - session.started_at
+        is_old = idle_s > self._settings.session_idle_s or age_s > self._settings.session_lifetime_s
+        return is_old and not session.lock.locked()
+
     @asynccontextmanager
-    async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
+    async def _turn(self, session: _ActingSession, request: ActingRequest) -> AsyncIterator[None]:
         """Lock and resume a session for the block; end it if the block fails. Raises BusyError, UnknownSessionError."""
         try:
             async with asyncio.timeout(TURN_WAIT_S):
@@ -240,6 +238,7 @@ class ActingSessions:
         if session.id not in self._sessions:
             session.lock.release()
             raise _unknown_session()
+        session.page.guard.ask, session.page.guard.mode = request.ask, request.mode
         try:
             if session.page.is_alive:
                 await session.page.resume()
@@ -260,7 +259,7 @@ class ActingSessions:
             page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= Counter([principal])
-        identifier = secrets.token_hex(_ID_BYTES)
+        identifier = secrets.token_hex(self._settings.session_id_bytes)
         session = _ActingSession(identifier, principal, page, runner, handle, resources, login=request.login)
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
@@ -275,7 +274,7 @@ class ActingSessions:
             return
         idle = [session for session in own if not session.lock.locked()]
         if not idle:
-            raise errors.BusyError("All sessions are in use.", retry_after_s=IDLE_S)
+            raise errors.BusyError("All sessions are in use.", retry_after_s=self._settings.session_idle_s)
         await self._end(min(idle, key=lambda session: session.used_at))
 
     async def _open_page(
@@ -311,7 +310,7 @@ class ActingSessions:
         while self._sessions:
             await asyncio.sleep(_CHECK_S)
             for session in list(self._sessions.values()):
-                if session.has_expired:
+                if self._has_expired(session):
                     log.info("session ended idle_s=%.0f", time.monotonic() - session.used_at)
                     await self._end(session)
 

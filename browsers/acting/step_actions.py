@@ -132,7 +132,7 @@ class StepActions:
         elif step.verb == "hover":
             await element.hover()
         elif step.verb == "type":
-            if page.outlines.is_secret(line.ref) and page.mode is ActingMode.READ:
+            if page.outlines.is_secret(line.ref) and self._page.guard.mode is ActingMode.READ:
                 raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {_SET_ACT}")
             made = await element.type(step.text, slowly=step.way == "slowly")
             if made is not None:
@@ -171,7 +171,7 @@ class StepActions:
     async def _upload(self, step: Step, element: PageElement) -> None:
         """Give a file to a file field, or to the one for which the page asks after a click on the element."""
         dialogs = self._page.dialogs
-        if self._page.mode is ActingMode.READ:
+        if self._page.guard.mode is ActingMode.READ:
             raise StepError(f"refused: SEARCH_MCP_ACTING=read gives no files to pages; {_SET_ACT}")
         if step.data is None:
             raise StepError(f"{quote(step.text[:80])} was not read")

@@ -143,7 +143,7 @@ class StepRunner:
     def _find_refusal(self) -> StepError | None:
         guard = self._page.guard
         reason = ""
-        if guard.refused_writes and self._page.mode is ActingMode.ACT:
+        if guard.refused_writes and guard.mode is ActingMode.ACT:
             reason = f"the person did not allow it to send {guard.refused_writes[0]}"
         elif guard.refused_writes:
             reason = f"it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"

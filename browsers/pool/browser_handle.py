@@ -163,8 +163,6 @@ log = logging.getLogger(__name__)
 _MAX_BATCHES = 100
 """Maximum of batches with page patterns. A batch has few hosts with more than one page."""
 _TAB_ERRORS = (BrowsersError, CommandFailedError, TimeoutError)
-_SESSION_DRAIN_S = 900.0
-"""Seconds that a browser to be replaced waits for sessions: their lifetime."""
 _MAX_FAILED_TABS = 3
 """A browser that fails to open this many tabs in a row is killed."""
 
@@ -364,7 +362,9 @@ class BrowserHandle:
         self.retired = True
         if self.lent:
             try:
-                async with asyncio.timeout(max(limit_s, _SESSION_DRAIN_S) if self.sessions else limit_s):
+                async with asyncio.timeout(
+                    max(limit_s, self._settings.session_lifetime_s) if self.sessions else limit_s
+                ):
                     await self._drained.wait()
             except TimeoutError:
                 log.warning("browser retired with %s visits still running", self.lent)

@@ -2,27 +2,70 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from scraper.cli.exit_codes import ExitCode
+from scraper.cli.warm_client import AGENT_VARIABLES, is_set
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
 
-AGENT_VARIABLES = (
-    "AI_AGENT CLAUDECODE CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CURSOR_AGENT GEMINI_CLI SEARCH_MCP_AGENT"
-).split()
-"""Variables that coding agents set for their commands. Sources: the documentation of each agent, and the package
-detect-agent of Vercel, November 2026."""
+if TYPE_CHECKING:
+    from scraper.services import Services
+    from scraper.tools.model import ToolAnswer
+
 _HARMLESS = frozenset("language timezone tier log_level tool_timeout_s max_answer_tokens cache_ttl_h".split())
 """Settings whose flags an agent may use. Every other one may open what a person closed, or name a file or program."""
 
 
+ServicesCall: TypeAlias = "Callable[[Services], Coroutine[Any, Any, ToolAnswer]]"
+
+
+@dataclass(eq=False)
+class RemoteCommand:
+    """A command of another process that this process, the warm server, runs in a thread."""
+
+    folder: Path
+    is_agent: bool
+    session_owner: str
+    run: Callable[[ServicesCall], ToolAnswer]
+    """Run a call with the open services, in the event loop of the server."""
+    settings: Settings
+    printed: list[tuple[int, str]] = field(default_factory=list)
+    """Texts for standard output (0) and standard error (1)."""
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    is_over: bool = False
+
+
+remote_command: ContextVar[RemoteCommand | None] = ContextVar("remote_command", default=None)
+"""The command of this thread or task; None outside of a warm server."""
+
+
+class LeaveServerError(Exception):
+    """The client must run this command in its own process, with its own rights and settings."""
+
+
+def leave_server() -> None:
+    """Raise LeaveServerError in a warm server: the command would read files, or has settings of its own."""
+    if remote_command.get() is not None:
+        raise LeaveServerError
+
+
+def locate(path: str | Path) -> Path:
+    """Return a path that is relative to the working folder of the caller."""
+    remote = remote_command.get()
+    return Path(path) if remote is None else remote.folder / path
+
+
 def runs_for_agent() -> bool:
     """Return True if the variables say that a coding agent runs the command."""
-    return any(os.environ.get(name, "").lower() not in ("", "0", "no", "false") for name in AGENT_VARIABLES)
+    remote = remote_command.get()
+    return any(map(is_set, AGENT_VARIABLES)) if remote is None else remote.is_agent
 
 
 class RefusedError(click.ClickException):
@@ -45,7 +88,7 @@ def check_path(path: str | Path) -> None:
     """Raise RefusedError if the caller is an agent and the path leaves its working folder, also by a link."""
     if not runs_for_agent() or str(path) == "-" or _allows_flags():
         return
-    folder = Path.cwd().resolve()
+    folder = locate(Path()).resolve()
     if not (folder / path).expanduser().resolve().is_relative_to(folder):
         raise RefusedError(f"{path} is outside the working folder {folder}. Agents use only files below it.")
 

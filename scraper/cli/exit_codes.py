@@ -6,6 +6,7 @@ import enum
 from typing import TYPE_CHECKING
 
 from scraper import errors
+from scraper.cli import warm_client
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -19,6 +20,7 @@ class ExitCode(enum.IntEnum):
     INVALID = 2
     BLOCKED = 3
     NO_NETWORK = 4
+    SESSION_LOST = warm_client.SESSION_LOST
     CHANGED = 10
     INTERRUPTED = 130
 
@@ -29,6 +31,7 @@ EXIT_CODE_MEANINGS = {
     ExitCode.INVALID: "invalid command, option, setting or address",
     ExitCode.BLOCKED: "blocked by the site, by robots.txt or by a rule of this machine",
     ExitCode.NO_NETWORK: "no network, or the site cannot be reached in time",
+    ExitCode.SESSION_LOST: "no such session: it has ended, or belongs to another working folder",
     ExitCode.CHANGED: "changes found (only `watch`)",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C or a signal",
 }
@@ -49,6 +52,8 @@ def code_of_answer(answer: ToolAnswer) -> ExitCode:
 
 def code_of_error(error: errors.ScraperError) -> ExitCode:
     """Return the exit code of an error."""
+    if isinstance(error, errors.SessionNotFoundError):
+        return ExitCode.SESSION_LOST
     if isinstance(error, errors.BadRequestError):
         return ExitCode.INVALID
     if isinstance(error, errors.HttpStatusError):

@@ -1,46 +1,27 @@
-"""Write output files of commands atomically, those of long answers too, and read recipes from files."""
+"""Write output files of commands, those of long answers too, and read recipes from files."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
-from scraper.cli.callers import check_path
+from scraper.cli import callers
+from scraper.cli.output_files import replace_file
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Replace a file atomically, with its mode and links, or raise ClickException; write devices directly."""
-    target = path.resolve()
+    """Replace a file, or raise ClickException; the file of a remote command is written by its client."""
     data = content.encode("utf-8") if isinstance(content, str) else content
+    if (remote := callers.remote_command.get()) is not None:
+        remote.files.append((str(path), data))
+        return
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, delete=False) as file:
-            try:
-                file.write(data)
-                file.flush()
-                if target.exists():
-                    shutil.copymode(target, file.name)
-                else:
-                    mask = os.umask(0)
-                    os.umask(mask)
-                    os.chmod(file.name, 0o666 & ~mask)
-                os.replace(file.name, target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(file.name)
-                raise
+        replace_file(path, data)
     except OSError as error:
         raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
 
@@ -55,7 +36,8 @@ def read_recipe(argument: str) -> str:
     from scraper.reading.fields import id_of, is_recipe_id
 
     if not argument.lstrip().startswith("{"):
-        check_path(argument)
+        callers.check_path(argument)
+        callers.leave_server()
     if is_recipe_id(argument) and not Path(argument).exists():
         return json.dumps({"id": argument})
     try:

@@ -18,6 +18,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from scraper.cli import reading_commands as reading
+from scraper.cli import warm_client
 from scraper.cli.client_config import client, skill
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
@@ -112,6 +113,21 @@ class CommandGroup(click.Group):
             formatter.write_dl([(str(int(code)), meaning) for code, meaning in EXIT_CODE_MEANINGS.items()])
 
 
+@command("server")
+def server(action: str, as_json: bool) -> int:
+    """Start, show or stop the warm server, which keeps the browser running between commands of coding agents.
+
+    They start it by themselves, unless a sandbox forbids it; it ends after 15 minutes without a command.
+    """
+    try:
+        with warm_client.connect(may_start=action == "start") as peer:
+            answer = warm_client.ask(peer, {"words": [action], "folder": os.getcwd()})
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"No warm server runs: {error or type(error).__name__}.") from None
+    click.echo(json.dumps(answer) if as_json else "\n".join(f"{name}: {value}" for name, value in answer.items()))
+    return ExitCode.SUCCESS
+
+
 @command("help")
 @click.pass_context
 def show_help(ctx: click.Context, words: tuple[str, ...]) -> None:
@@ -186,13 +202,14 @@ group.sections = {
         watch,
         reading.see,
         reading.browse,
+        reading.act,
         bulk,
     ),
     "Search": (reading.search, reading.research, reading.web_search, reading.instant_answer, reading.engines),
     "Stored texts": (cache, index),
     "Logins": (login, profiles),
     "MCP server": (serve, stdio, client),
-    "Coding agents": (skill,),
+    "Coding agents": (skill, server),
     "Installation": (install_browser, doctor, completion, show_version),
     "Help": (show_help, find_tools),
 }

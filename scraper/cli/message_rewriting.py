@@ -32,6 +32,9 @@ _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 _ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
 _ALLOW_NETWORKS_PERSON = "Only the person at this machine can allow private networks (docs/clients.md, Coding agents)."
+_SET_ACT = "; the operator can set SEARCH_MCP_ACTING=act"
+_SET_ACT_AGENT = "; `search-mcp act` may do it if the person has set SEARCH_MCP_ACTING=act"
+SESSION_ADVICE = 'Begin again: search-mcp browse "open URL"'
 _USE_MEMORY = "Use an index with the backend memory."
 """Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
 _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
@@ -94,15 +97,21 @@ def rewrite_for_caller(text: str) -> str:
     from scraper.render.untrusted_text import remove_untrusted_marks
 
     text = rewrite_answer(text)
-    return text if runs_for_agent() else remove_untrusted_marks(text)
+    # The reason why a step failed stands beside text of the page.
+    return text.replace(_SET_ACT, _SET_ACT_AGENT) if runs_for_agent() else remove_untrusted_marks(text)
 
 
 _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"^Index not found: (\S+)$", r"There is no index \1. Create it with `search-mcp index create \1`."),
-        # A session ends with the command, so its id is of no use.
+        # A session ends with a command that has a process of its own; those of the warm server have short ids.
         (r"(?m)^Session [0-9a-f]{32}: .*\n?", ""),
+        (
+            r"(?m)^Session ([0-9a-f]{6}): .*",
+            r"Session \1: go on with --session \1; it ends 15 min after the last command.",
+        ),
+        (r"Leave session out and open the URL again\. .* \(docs/scale\.md\)\.", SESSION_ADVICE),
         (r'\bsearch_index with index_name="([\w-]+)"', r"`search-mcp index search \1 QUERY`"),
         (
             rf"\bcall ({_TOOL}) (again|on this URL) with\b",

@@ -1,4 +1,4 @@
-"""Commands that read, search or act: fetch, fetch-batch, read-doc, compare, extract-structured, see, browse, search."""
+"""Commands that read, search or act on single pages and questions, and their input from files and standard input."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from scraper.cli import message_rewriting, tool_output
-from scraper.cli.callers import check_path, runs_for_agent
-from scraper.cli.exit_codes import code_of_answer
+from scraper.cli.callers import RefusedError, check_path, leave_server, locate, remote_command, runs_for_agent
+from scraper.cli.exit_codes import ExitCode, code_of_answer
 from scraper.cli.files import read_recipe, write_file
+from scraper.cli.message_rewriting import SESSION_ADVICE
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
 from scraper.engines.model import DEFAULT_ENGINES
 from scraper.settings import Settings, SettingsError, setting_table
@@ -96,7 +97,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     suffix = output.suffix.lower()
     if suffix not in (_IMAGE_TYPES | _FILES):
         raise click.UsageError(f"{output} must end with {', '.join(_IMAGE_TYPES | _FILES)}.")
-    if not output.absolute().parent.is_dir():
+    if not locate(output).absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
     url, other = guess_urls(flags["url"])
     settings = load_settings(flags)
@@ -156,7 +157,7 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
         flags["include"] = ",".join(include)
     if (flags["text"] or flags["html"]) and (tool_output.wants_json(flags) or flags["question"] is not None):
         raise click.UsageError("--text and --html go with neither --json nor --question.")
-    if Path(flags["url"]).suffix.lower() in _SUFFIXES and os.path.isfile(flags["url"]):
+    if Path(flags["url"]).suffix.lower() in _SUFFIXES and os.path.isfile(locate(flags["url"])):
         command = shlex.join(["search-mcp", "read-doc", flags["url"]])
         raise click.UsageError(f"{flags['url']} is a file. Read it with: {command}")
     return _print_page("fetch", flags, "url", is_whole=flags["question"] is None)
@@ -185,9 +186,10 @@ def read_doc(**flags: Any) -> int:
     """
     if flags["source"] == _STDIN:
         return _print_stdin(flags)
-    file = Path(flags["document_root"] or "", flags["source"]).expanduser()
+    file = locate(Path(flags["document_root"] or "", flags["source"]).expanduser())
     if os.path.isfile(file):
         check_path(file)
+        leave_server()
         if flags["document_root"] is None:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))
@@ -198,6 +200,7 @@ def read_doc(**flags: Any) -> int:
         with contextlib.suppress(SettingsError):
             root = Settings.load(os.environ, {}, find_config_file()).document_root
         if root is not None and os.path.isfile(root / source):
+            leave_server()
             return _print_file(flags)
         is_url = ":" in source or guess_urls(source)[0] != source
         if (file.suffix.lower() in _SUFFIXES and file.name == source) or not is_url:
@@ -232,12 +235,30 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps on a page in a browser, and print the changes after each.
 
     A step is `open URL`, `click "Text"`, `type "Field" = text`, `press Enter`, `look`, `read` or another one of
-    docs/acting.md.
+    docs/acting.md. For coding agents it only reads; `act` may change something.
     """
+    return _run_steps(steps, file, flags, may_act=not runs_for_agent() or flags["acting"] == "act")
+
+
+@command("act", READ | {"max_answer_tokens", "acting", "profile_key"})
+def act(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
+    """Run steps that may change something on a site, such as sending a form.
+
+    It needs SEARCH_MCP_ACTING=act. Steps are those of `browse`.
+    """
+    if load_settings(flags).acting != "act":
+        raise RefusedError("`act` needs SEARCH_MCP_ACTING=act, set by the person at this machine. `browse` only reads.")
+    return _run_steps(steps, file, flags, may_act=True)
+
+
+def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, Any], *, may_act: bool) -> int:
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    return tool_output.run_and_print("browse", {"steps": all_steps, **flags})
+    if flags["session"] is not None and remote_command.get() is None:
+        click.echo(f"There is no session {flags['session']} in a process of its own. {SESSION_ADVICE}", err=True)
+        return ExitCode.SESSION_LOST
+    return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act)
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from scraper.cli import callers
 from scraper.cli.callers import check_flag, check_path, runs_for_agent
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
@@ -50,6 +51,7 @@ class _SettingOption(click.Option):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         if ctx.get_parameter_source(str(self.name)) is ParameterSource.COMMANDLINE:
             check_flag(str(self.name), self.opts[0])
+            callers.leave_server()
         return super().process_value(ctx, value)
 
 
@@ -59,12 +61,14 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or raise RefusedError."""
         check_path(value)
-        return super().convert(value, param, ctx)
+        converted: Any = super().convert(str(callers.locate(value)), param, ctx)
+        return type(converted)(value)
 
 
 class _InputFile(click.File):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         check_path(value)
+        callers.leave_server()
         return super().convert(value, param, ctx)
 
 
@@ -116,7 +120,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 _TABLE: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
 )
-_OUTPUT = ("output_as_json", "output_format", "output_output", "output_quiet", "output_max_tokens", "output_marked")
+_OUTPUT = tuple(f"output_{name}" for name in "as_json format output quiet no_daemon max_tokens marked".split())
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
 _TYPES: dict[str, Callable[..., Any]] = {
     "choice": lambda *words: click.Choice({"@categories": CATEGORIES}.get(words[0], words)),
@@ -174,6 +178,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     """Load the settings, and report unknown variables on stderr; raise UsageError if one is invalid."""
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
+    if (remote := callers.remote_command.get()) is not None:
+        return remote.settings
     try:
         return Settings.load(os.environ, flags, find_config_file())
     except SettingsError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import csv
+import functools
 import io
 import json
 import logging
@@ -12,7 +13,6 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,7 @@ import click
 
 from scraper.background_tasks import on_signals
 from scraper.call_context import Deadline
-from scraper.cli.callers import RefusedError, runs_for_agent
+from scraper.cli.callers import RefusedError, locate, remote_command, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
 from scraper.cli.message_rewriting import rewrite_answer, rewrite_for_caller, rewrite_json, rewrite_message
@@ -63,22 +63,42 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 def run_tool(
-    tool_name: str, arguments: dict[str, Any], settings: Settings, *, is_quiet: bool = False, **options: Any
+    tool_name: str,
+    arguments: dict[str, Any],
+    settings: Settings,
+    *,
+    is_quiet: bool = False,
+    as_json: bool = False,
+    make: Callable[[Settings], Tool] | None = None,
+    **options: Any,
 ) -> ToolAnswer:
-    """Run a tool with the options of `_run`, and return its answer. A signal closes all resources.
+    """Run a tool, one that `make` creates, with the options of `_call`, and return its answer.
 
-    With `is_quiet`, neither progress nor warnings are printed. It raises ClickException if this machine lacks a
-    requirement, KeyboardInterrupt after a signal, and SettingsError for wrong settings of the browsers.
+    A signal closes all resources. With `is_quiet`, neither progress nor warnings are printed. It raises ClickException
+    if this machine lacks a requirement, KeyboardInterrupt after a signal, and SettingsError for wrong settings of the
+    browsers.
     """
-    # The info log of a server is too detailed for a terminal.
-    level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    set_up_log(settings, is_quiet=is_quiet)
     _check_event_loop()
+    # Imported late, so that help is printed without loading the browsers.
+    from scraper.tools import registry
+
+    tools = registry.all_tools(settings) if make is None else (make(settings),)
+    tool = next(tool for tool in tools if tool.name == tool_name)
+    if as_json and "format" in tool.input_schema["properties"]:
+        arguments = {**arguments, "format": "json"}
+    if (fault := tool.fault(arguments)) is not None:
+        return fault
+    call = functools.partial(_call, tool, arguments, settings, **options)
+    if (remote := remote_command.get()) is not None:
+        return remote.run(functools.partial(call, session_owner=remote.session_owner))
+    # The bar shows the expected number of steps until the tool reports its own.
+    steps = 0 if is_quiet else len(arguments.get("urls") or arguments.get("engines") or "1")
     try:
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            return runner.run(_run(tool_name, arguments, settings, is_quiet=is_quiet, **options))
+            return runner.run(_run(call, settings, steps))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -87,37 +107,21 @@ def run_tool(
         raise click.ClickException("This user cannot start more threads; end some processes.") from None
 
 
-async def _run(
-    tool_name: str,
-    arguments: dict[str, Any],
-    settings: Settings,
-    *,
-    is_quiet: bool,
-    as_json: bool = False,
-    other_urls: Mapping[str, str] | None = None,
-    make: Callable[[Settings], Tool] | None = None,
-    resume_key: str = "",
-) -> ToolAnswer:
-    """Run a tool, one that `make` creates; repeat it with `other_urls` for URLs that cannot be reached."""
-    # Imported late, so that help is printed without loading the browsers.
-    from scraper.tools import registry
-    from scraper.tools.model import ToolCall
+def set_up_log(settings: Settings, *, is_quiet: bool = False) -> None:
+    """Log to stderr, unless it is set up already."""
+    # The info log of a server is too detailed for a terminal.
+    level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
 
-    tools = registry.all_tools(settings) if make is None else (make(settings),)
-    tool = next(tool for tool in tools if tool.name == tool_name)
-    if as_json and "format" in tool.input_schema["properties"]:
-        arguments = {**arguments, "format": "json"}
-    if (fault := tool.fault(arguments)) is not None:
-        return fault
-    from scraper.reading.batch import read_with_other_urls
+
+async def _run(call: Callable[..., Awaitable[ToolAnswer]], settings: Settings, steps: int) -> ToolAnswer:
+    """Open services for one call, and show its progress."""
     from scraper.services import Services
 
     task = asyncio.current_task()
     assert task is not None
     # As Ctrl-C does, so that all resources are released. `nohup` ignores SIGHUP.
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    # The bar shows the expected number of steps until the tool reports its own.
-    steps = 0 if is_quiet else len(arguments.get("urls") or arguments.get("engines") or "1")
     with on_signals(numbers, task.cancel), _progress_bar(steps) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -126,21 +130,36 @@ async def _run(
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
-            reads_file = tool.name == "read_doc" and "://" not in arguments["source"]
-            if tool.open_world and not reads_file and not await _is_stored(services, tool.name, arguments):
-                _check_sockets()
-                services.start_soon()
-            deadline = Deadline.within(settings.tool_timeout_s)
+            return await call(services, progress=progress)
 
-            async def run(others: Mapping[str, str]) -> ToolAnswer:
-                def replace_url(value: Any) -> Any:
-                    return list(map(replace_url, value)) if isinstance(value, list) else others.get(str(value), value)
 
-                call = ToolCall(deadline_s=deadline.left_s(), progress=progress, resume_key=resume_key)
-                replaced = {name: replace_url(value) for name, value in arguments.items()}
-                return await tool.run(services, replaced, call)
+async def _call(
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    settings: Settings,
+    services: Services,
+    *,
+    other_urls: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> ToolAnswer:
+    """Run a tool with `fields` of its `ToolCall`; repeat it with `other_urls` for URLs that cannot be reached."""
+    from scraper.reading.batch import read_with_other_urls
+    from scraper.tools.model import ToolCall
 
-            return await read_with_other_urls(run, other_urls or {}, lambda answer: answer.errors_by_url, deadline)
+    reads_file = tool.name == "read_doc" and "://" not in arguments["source"]
+    if tool.open_world and not reads_file and not await _is_stored(services, tool.name, arguments):
+        _check_sockets()
+        services.start_soon()
+    deadline = Deadline.within(settings.tool_timeout_s)
+
+    async def run(others: Mapping[str, str]) -> ToolAnswer:
+        def replace_url(value: Any) -> Any:
+            return list(map(replace_url, value)) if isinstance(value, list) else others.get(str(value), value)
+
+        replaced = {name: replace_url(value) for name, value in arguments.items()}
+        return await tool.run(services, replaced, ToolCall(deadline_s=deadline.left_s(), **fields))
+
+    return await read_with_other_urls(run, other_urls or {}, lambda answer: answer.errors_by_url, deadline)
 
 
 _PAGE_ARGUMENTS = {"fetch": "url", "fetch_batch": "urls", "compare": "urls", "read_doc": "source"}
@@ -221,14 +240,14 @@ def run_and_print(
     output file has such a suffix. UsageError is raised for an invalid setting or output file.
     """
     output: Path | None = flags.get("output")
-    if output is not None and not output.absolute().parent.is_dir():
+    if output is not None and not locate(output).absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
     settings = load_settings(flags)
     writes_rows = has_rows and is_table(output)
     as_json, is_marked = wants_json(flags) or writes_rows, bool(flags.get("marked"))
     is_quiet = bool(flags.get("quiet"))
     if not is_marked and settings.max_answer_tokens == Settings().max_answer_tokens:
-        settings = replace(settings, max_answer_tokens=_NO_LIMIT)
+        options["answer_tokens"] = _NO_LIMIT
     arguments = _select_arguments(flags)
     try:
         answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)

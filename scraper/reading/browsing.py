@@ -153,10 +153,13 @@ class BrowseRunner:
         deadline_s: float,
         profile: str | None = None,
         ask: AskUser | None = None,
+        owner: str = "",
+        may_act: bool = True,
     ) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 
-        `ask` asks the person before the first write on a site.
+        `ask` asks the person before the first write on a site. Sessions of the caller with another `owner` are not
+        found. Without `may_act`, nothing is changed on sites, whatever the settings allow.
 
         Raises:
             ScraperError: There is no such session or profile, the profile cannot be used, or no tab can be opened.
@@ -167,7 +170,8 @@ class BrowseRunner:
                 target="profile",
                 next_step="Leave out session to begin one, or profile to go on with it.",
             )
-        if profile is not None and self._mode is ActingMode.READ:
+        mode = self._mode if may_act else ActingMode.READ
+        if profile is not None and mode is ActingMode.READ:
             raise errors.PolicyError(
                 f"Profile {profile} was not used: SEARCH_MCP_ACTING=read takes no steps with a login.",
                 target="profile",
@@ -177,6 +181,7 @@ class BrowseRunner:
         login = None if profile is None else await self._load_login(profile, principal)
         files = [await self._with_file(step) for step in steps.steps]
         request = self._request(files, session, principal, deadline, login=login, ask=ask)
+        request = replace(request, principal=principal + owner, mode=mode)
         _, done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
-from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
+from scraper.errors import InvalidArgumentError, PolicyError, ScraperError, SessionNotFoundError
 from scraper.model import PageScreenshots
 from scraper.render.page import as_markdown
 from scraper.render.untrusted_text import display_url, error_sentence, mark_untrusted
@@ -160,12 +160,16 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
         deadline_s=call.deadline_s,
         profile=arguments["profile"],
         ask=call.ask,
+        owner=call.session_owner,
+        may_act=call.may_act,
     )
-    text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings))
+    text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings, call))
     failure = result.failure
     if failure is None and result.error:
         # The exit code of the command line depends on its type.
         kind: type[ScraperError] = PolicyError if result.error.startswith("refused") else InvalidArgumentError
+        if call.session_owner and not result.session and not result.is_new:
+            kind = SessionNotFoundError
         failure = kind(result.error, target="steps")
     media = []
     for number, step in enumerate(result.steps, 1):

@@ -268,6 +268,12 @@ class ToolCall:
     """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
     ask: AskUser | None = None
     """Callback that asks the person at the client a question; None if the client cannot ask."""
+    answer_tokens: int | None = None
+    """Size of the answer; None for that of the settings."""
+    session_owner: str = ""
+    """Name that only calls with the same sessions share, within those of the caller."""
+    may_act: bool = True
+    """False to change nothing on sites, whatever the settings allow."""
 
     @property
     def options(self) -> ServiceOptions:
@@ -450,6 +456,7 @@ def region_of(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), key=_REGION_KEY, digest_size=_REGION_BYTES).hexdigest()
 
 
-def body_budget(settings: Settings) -> int:
+def body_budget(settings: Settings, call: ToolCall | None = None) -> int:
     """Return the tokens for page text in an answer; the remaining tokens are for header and region marks."""
-    return round(BODY_BUDGET * settings.max_answer_tokens / int(_DEFAULT_ANSWER_TOKENS))
+    tokens = settings.max_answer_tokens if call is None or call.answer_tokens is None else call.answer_tokens
+    return round(BODY_BUDGET * tokens / int(_DEFAULT_ANSWER_TOKENS))

@@ -170,7 +170,7 @@ async def _select_quotes(
 
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
-    start, length, budget = arguments["start"], arguments["length"], model.body_budget(services.settings)
+    start, length, budget = arguments["start"], arguments["length"], model.body_budget(services.settings, call)
     reading = await _read(services, arguments, call)
     if arguments["question"] is not None:
         return await _answer_question(services, arguments["url"], reading, arguments, call)
@@ -226,7 +226,7 @@ async def _answer_question(
 
 
 async def _fetch_batch(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
-    urls, render, budget = arguments["urls"], arguments["render"], model.body_budget(services.settings)
+    urls, render, budget = arguments["urls"], arguments["render"], model.body_budget(services.settings, call)
     outcomes = await services.fetcher.fetch_batch(urls, render=render, **call.options)
     items = [render_batch.BatchItem(url, outcome) for url, outcome in zip(urls, outcomes, strict=True)]
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
@@ -259,7 +259,7 @@ async def _read_doc(services: Services, arguments: dict[str, Any], call: model.T
         selected = render_document.select_pages(reading, pages)
         return await _answer_question(services, arguments["source"], selected, arguments, call)
     part = render_document.DocumentPart(arguments["start"], arguments["length"], pages, arguments["outline"])
-    budget = model.body_budget(services.settings)
+    budget = model.body_budget(services.settings, call)
     if arguments["format"] == "json":
         return model.json_answer(render_document.as_json(reading, part, budget=budget))
     text = render_document.as_markdown(reading, part, region=model.new_region(), now=datetime.now(UTC), budget=budget)

@@ -298,7 +298,7 @@ async def _research(services: Services, arguments: dict[str, Any], call: model.T
         tokens=arguments["tokens"],
     )
     report = await research.Researcher(services.searcher, services.fetcher, services.workers).research(
-        query, budget=model.body_budget(services.settings), **call.options
+        query, budget=model.body_budget(services.settings, call), **call.options
     )
     if arguments["format"] == "json":
         return model.json_answer(research_report.as_json(report), **_outcome(report.search))
@@ -313,7 +313,7 @@ async def _compare(services: Services, arguments: dict[str, Any], call: model.To
         services.workers,
         question,
         arguments["urls"],
-        budget=model.body_budget(services.settings),
+        budget=model.body_budget(services.settings, call),
         **call.options,
     )
     failures = tuple(page.outcome for page in pages if isinstance(page.outcome, ScraperError))

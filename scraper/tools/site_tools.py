@@ -84,7 +84,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: model.Tool
         patterns = {name: tuple(arguments[f"{name}_paths"] or ()) for name in ("include", "exclude")}
         request = CrawlRequest(arguments["url"], arguments["question"], **patterns)
         report = await services.crawls.start(request, crawl_id=call.resume_key, pages=count, **call.options)
-    budget = min(_LINES_TOKENS, model.body_budget(services.settings))
+    budget = min(_LINES_TOKENS, model.body_budget(services.settings, call))
     pages: Sequence[PageExcerpts] = ()
     if report.question:
         outcomes = [(reading.url, reading) for reading in report.readings]
@@ -121,7 +121,7 @@ async def _changes(services: Services, arguments: dict[str, Any], call: model.To
     urls = arguments["urls"]
     outcomes = await services.change_tracker.compare(urls, since=arguments["since"], **call.options)
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, ScraperError))
-    budget = model.body_budget(services.settings)
+    budget = model.body_budget(services.settings, call)
     is_failed = len(failures) == len(outcomes)
     if arguments["format"] == "json":
         return model.json_answer(render.as_json(urls, outcomes, budget=budget), is_error=is_failed, failures=failures)
@@ -133,7 +133,7 @@ async def _map(services: Services, arguments: dict[str, Any], call: model.ToolCa
     site = await services.site_maps.get(arguments["url"], **call.options)
     # A list of 100,000 pages takes some seconds.
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
-    start, max_pages, budget = arguments["start"], arguments["limit"], model.body_budget(services.settings)
+    start, max_pages, budget = arguments["start"], arguments["limit"], model.body_budget(services.settings, call)
     if arguments["format"] == "json":
         return model.json_answer(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget))
     text = render.map_as_markdown(

@@ -165,7 +165,7 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
     if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
     data = await services.structured.extract(arguments["url"][0], **call.options)
-    budget = model.body_budget(services.settings)
+    budget = model.body_budget(services.settings, call)
     is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
     if arguments["format"] == "json":
         return model.json_answer(render_structured.as_json(data, budget=budget), is_empty=is_empty)
@@ -190,7 +190,7 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: m
         ]
     rows = tuple(zip(_urls(arguments), outcomes, strict=True))
     return replace(
-        _render(rows, model.body_budget(services.settings), is_json=arguments["format"] == "json"), fields=rows
+        _render(rows, model.body_budget(services.settings, call), is_json=arguments["format"] == "json"), fields=rows
     )
 
 

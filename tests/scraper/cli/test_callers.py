@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scraper.cli.callers import AGENT_VARIABLES
 from scraper.cli.main import group
+from scraper.cli.warm_client import AGENT_VARIABLES
 from scraper.settings import setting_table
 from tests.scraper.cli.in_process import command_output
 

@@ -1,0 +1,33 @@
+"""Replace output files atomically. Standard library only: the client of the warm server writes its files too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+
+def replace_file(path: str | Path, data: bytes) -> None:
+    """Replace a file atomically, with its mode and links, or raise OSError; write devices directly."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("wb", dir=target.parent, delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            if target.exists():
+                shutil.copymode(target, file.name)
+            else:
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(file.name, 0o666 & ~mask)
+            os.replace(file.name, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(file.name)
+            raise

@@ -1,0 +1,198 @@
+"""Client of the warm server: send it a command, start it if needed, and print the answer.
+
+Standard library only, because the imports of the commands take longer than a warm answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+AGENT_VARIABLES = (
+    "AI_AGENT CLAUDECODE CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED CURSOR_AGENT GEMINI_CLI SEARCH_MCP_AGENT"
+).split()
+"""Variables that coding agents set for their commands. Sources: the documentation of each agent, and the package
+detect-agent of Vercel, November 2026."""
+SWITCH = "SEARCH_MCP_DAEMON"
+_COMMANDS = frozenset(
+    "act browse changes compare extract extract-structured fetch fetch-batch instant-answer map read-doc research "
+    "search see web-search".split()
+)
+"""Commands that the server runs; those that read standard input or files leave it, as do flags of settings."""
+_STEPS = ("act", "browse")
+"""Commands that are not repeated, because their steps may change something on a site."""
+_NAMES = ("HOME", "PLAYWRIGHT_BROWSERS_PATH", "TZ", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+_OFF = ("", "0", "no", "false")
+_SILENCE_S = 30.0
+"""Seconds without a byte after which the server hangs: it sends one every few seconds, once it is started."""
+_TEMPORARY = "/tmp"  # noqa: S108 - the folder in it must be private
+_QUEUE = 512
+"""Connections that wait while the server is started."""
+SESSION_LOST = 5
+
+
+def is_set(name: str) -> bool:
+    """Return True if a variable is set and not off."""
+    return os.environ.get(name, "").lower() not in _OFF
+
+
+def run(words: Sequence[str]) -> int | None:
+    """Return the exit code of a command that the server ran, or None if this process must run it."""
+    is_agent = any(map(is_set, AGENT_VARIABLES))
+    is_wanted = is_set(SWITCH) if os.environ.get(SWITCH) else is_agent
+    name = words[0].replace("_", "-") if words else ""
+    if not is_wanted or name not in _COMMANDS or not {"-", "--no-daemon"}.isdisjoint(words):
+        return None
+    if sys.stdout is None or sys.stderr is None:
+        return None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+    received = bytearray()
+    try:
+        with connect() as peer:
+            request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
+            answer = ask(peer, request, received)
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            print("Canceled.", file=sys.stderr)
+        return 130
+    except (OSError, ValueError):
+        if not received or name not in _STEPS:
+            return None
+        text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done: look"
+        print(f"Error: {text} at the site before you repeat them.", file=sys.stderr)
+        return SESSION_LOST
+    return None if answer is None else deliver(answer)
+
+
+def socket_path() -> str:
+    """Return the path of the socket for this code, data and settings, or raise OSError if the folder is not private."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    folder = os.path.join(runtime, "search-mcp") if runtime else f"{_TEMPORARY}/search-mcp-run-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(f"{folder} is not a private folder of this user")
+    ignored = (SWITCH, "SEARCH_MCP_AGENT")
+    settings = {name for name in os.environ if name.startswith("SEARCH_MCP_")}.union(_NAMES).difference(ignored)
+    values = [(name, os.environ.get(name)) for name in sorted(settings)]
+    key = json.dumps([sys.executable, sys.version, __file__, values])
+    return os.path.join(folder, hashlib.sha256(key.encode()).hexdigest()[:16] + ".sock")
+
+
+def connect(*, may_start: bool = True) -> socket.socket:
+    """Return a connection to the server, started if needed; raise OSError if there is none."""
+    path = socket_path()
+    try:
+        return _connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        if not may_start:
+            raise
+    with starting_lock(path):
+        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+            return _connect(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            os.chmod(path, 0o600)
+            # It listens before the server is started, so that no client has to wait or try again.
+            listener.listen(_QUEUE)
+            _start(listener.fileno(), path)
+        return _connect(path)
+
+
+@contextlib.contextmanager
+def starting_lock(path: str) -> Iterator[None]:
+    """Hold the lock for the start and end of servers during the block."""
+    with open(os.path.join(os.path.dirname(path), "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _start(listener: int, path: str) -> None:
+    import subprocess
+
+    # -P: the working folder may contain modules of others.
+    command = [sys.executable, "-P", "-m", "scraper.cli.warm_server", str(listener), path]
+    null = subprocess.DEVNULL
+    subprocess.Popen(command, stdin=null, stdout=null, stderr=null, pass_fds=(listener,), start_new_session=True)
+
+
+def _connect(path: str) -> socket.socket:
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        peer.connect(path)
+        if peer_user(peer) != os.getuid():
+            raise PermissionError(f"{path} is the socket of another user")
+        peer.settimeout(_SILENCE_S)
+    except BaseException:
+        peer.close()
+        raise
+    return peer
+
+
+def peer_user(peer: Any) -> int:
+    """Return the id of the user at the other end of a Unix socket."""
+    if sys.platform == "linux":
+        return int(struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
+    # LOCAL_PEERCRED of macOS and the BSDs: version, user and groups.
+    return int(struct.unpack_from("Ii", peer.getsockopt(0, 1, 76))[1])
+
+
+def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None = None) -> Any:
+    """Return the answer to a request, whose bytes go to `received`; raise OSError or ValueError if there is none."""
+    received = bytearray() if received is None else received
+    peer.sendall(json.dumps(request).encode() + b"\n")
+    while chunk := peer.recv(1 << 20):
+        received += chunk
+    return json.loads(received)
+
+
+def _working_tree() -> str:
+    """Return the folder of the repository around the working folder, or the working folder."""
+    folder = here = os.getcwd()
+    while not os.path.exists(os.path.join(folder, ".git")):
+        if (parent := os.path.dirname(folder)) == folder:
+            return here
+        folder = parent
+    return folder
+
+
+def deliver(answer: dict[str, Any]) -> int:
+    """Write the files of an answer with the rights of this process, print its texts, and return the exit code."""
+    try:
+        for name, content in answer["files"]:
+            from base64 import b64decode
+
+            from scraper.cli.output_files import replace_file
+
+            replace_file(name, b64decode(content))
+    except OSError as error:
+        print(f"Error: {name} cannot be written: {error.strerror or error}.", file=sys.stderr)
+        return 1
+    streams = (sys.stdout, sys.stderr)
+    try:
+        for stream in streams:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        for number, text in answer["printed"]:
+            streams[number].write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"Error: The answer cannot be written: {error.strerror}.", file=sys.stderr)
+        # Python would try to write the buffered output again at exit.
+        os._exit(1)
+    return int(answer["code"])

@@ -1,0 +1,198 @@
+"""One server runs the commands of a coding agent; whatever happens to it, each command is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.scraper.cli.warm import Warm, warm_commands
+from tests.scraper.process import SOON_S, alive, chromium_of, until
+from tests.site.running import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.own_processes, pytest.mark.slow]
+
+
+@pytest.fixture
+def warm(here: dict[str, str]) -> Iterator[Warm]:
+    with warm_commands(here) as warm:
+        yield warm
+
+
+def plain(text: str) -> str:
+    """Return an answer without the random ids of its marks, which change estimates of tokens, and ages."""
+    return re.sub(r"untrusted [0-9a-f]{8}>|about [0-9,]+ tokens|[0-9]+ s ago", "", text)
+
+
+async def test_an_answer_is_that_of_a_process_of_its_own(warm: Warm, site: Site) -> None:
+    url, long = site.url("/static/1"), site.url("/long/2000")
+    commands = [
+        ("fetch", url),
+        ("fetch", url, "--json"),
+        ("fetch", url, "--marked"),
+        ("fetch", url, "--question", "Which ferry left?", "--tokens", "300"),
+        ("fetch", site.url("/acting/hostile")),
+        ("fetch", site.url("/status/404")),
+        ("fetch", "127.0.0.1:1"),
+        ("fetch", "--unknown"),
+        ("fetch-batch", url, site.url("/static/2")),
+        ("fetch", long, "--json"),
+        ("extract-structured", site.url("/shop/marks"), "--json"),
+        ("map", site.url("/static/1"), "--start", "x"),
+    ]
+    for command in commands:
+        here, there = await warm.run(*command, "--no-daemon"), await warm.run(*command)
+        assert (there.code, plain(there.out), plain(there.err)) == (here.code, plain(here.out), plain(here.err)), (
+            command
+        )
+    assert warm.status()["process"] == warm.servers()[0].pid and len(warm.servers()) == 1
+    files = {file.name: file.read_text() for file in (warm.folder / "work" / ".search-mcp").iterdir()}
+    assert len(files) >= 2 and all(len(text) > 1_000 for name, text in files.items() if name != ".gitignore")
+
+
+async def test_files_are_written_by_the_command(warm: Warm, site: Site) -> None:
+    work, url = warm.folder / "work", site.url("/static/1")
+    output = await warm.run("fetch", url, "-o", "page.md")
+    assert (
+        output.code == 0
+        and output.out.startswith("page.md: about ")
+        and "MARK-static-1" in (work / "page.md").read_text()
+    )
+    picture = await warm.run("see", url, "-o", "page.png")
+    assert picture.code == 0 and (work / "page.png").read_bytes().startswith(b"\x89PNG")
+    full = await warm.run("fetch", url, "-o", "/dev/full", env={"CLAUDECODE": "0", "SEARCH_MCP_DAEMON": "yes"})
+    assert full.code == 1 and full.err == "Error: /dev/full cannot be written: No space left on device.\n"
+    assert (await warm.run("fetch", url, "-o", "no/page.md")).err.endswith("The folder of no/page.md does not exist.\n")
+    assert (await warm.run("fetch", url, "-o", "../page.md")).code == 3
+    (work / "note.md").write_text("The moon pulls.")
+    assert "moon" in (await warm.run("read-doc", "note.md")).out
+    assert len(warm.servers()) == 1
+
+
+async def test_eight_first_commands_start_one_server(warm: Warm, site: Site) -> None:
+    answers = await asyncio.gather(*(warm.run("fetch", site.url(f"/static/{number}")) for number in range(8)))
+    for number, answer in enumerate(answers):
+        assert answer.code == 0 and f"volume {number}\n" in answer.out, answer.err
+    assert len(warm.servers()) == 1
+
+
+async def test_nothing_is_left_of_a_killed_server_and_the_next_command_is_answered(warm: Warm, site: Site) -> None:
+    await warm.run("fetch", site.url("/spa/1"), "--render", "browser")
+    processes = warm.processes()
+    assert chromium_of(warm.servers()[0])
+    warm.servers()[0].kill()
+    await until(lambda: not alive(processes), limit_s=SOON_S)
+    again = await warm.run("fetch", site.url("/static/1"), "--max-age-hours", "0")
+    assert again.code == 0 and "MARK-static-1" in again.out and len(warm.servers()) == 1
+
+
+async def test_a_command_whose_server_is_killed_is_answered_here(warm: Warm, site: Site) -> None:
+    command = await warm.start_hanging("fetch", site.url("/api/hang"))
+    warm.servers()[0].kill()
+    _, error = await command.communicate()
+    assert command.returncode == 4 and b"Traceback" not in error and not warm.servers()
+
+
+async def test_a_killed_browser_is_replaced(warm: Warm, site: Site) -> None:
+    await warm.run("fetch", site.url("/spa/1"), "--render", "browser")
+    browsers = chromium_of(warm.servers()[0])
+    for browser in browsers:
+        browser.kill()
+    again = await warm.run("fetch", site.url("/spa/2"), "--render", "browser")
+    assert again.code == 0 and len(warm.servers()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+async def test_the_end_of_a_command_cancels_its_call(warm: Warm, site: Site, number: signal.Signals) -> None:
+    command = await warm.start_hanging("fetch", site.url("/api/hang"))
+    command.send_signal(number)
+    assert await command.wait() == (-9 if number == signal.SIGKILL else 130)
+    await until(lambda: warm.status()["commands"] == 0, limit_s=SOON_S)
+
+
+async def test_a_moved_data_folder_and_a_changed_configuration_have_another_server(warm: Warm, site: Site) -> None:
+    config = warm.folder / "config.toml"
+    config.write_text("")
+    variables, url = {"SEARCH_MCP_CONFIG": str(config)}, site.url("/static/1")
+    await warm.run("fetch", url, env=variables)
+    (first,) = warm.servers()
+    shutil.move(warm.folder / "data", warm.folder / "moved")
+    assert (await warm.run("fetch", url, env=variables)).code == 0 and (warm.folder / "data").is_dir()
+    await until(lambda: not alive([first]), limit_s=SOON_S)
+    await warm.run("fetch", url, env=variables)
+    (second,) = warm.servers()
+    config.write_text('allow_nets = "10.0.0.0/8"\n')
+    assert (await warm.run("fetch", url, env=variables)).code == 0
+    await until(lambda: not alive([second]), limit_s=SOON_S)
+    await warm.run("fetch", url, env=variables | {"SEARCH_MCP_LANGUAGE": "de"})
+    await warm.run("fetch", url, env=variables)
+    assert len(warm.servers()) == 2
+
+
+async def test_the_server_is_started_shown_and_stopped(warm: Warm) -> None:
+    assert (await warm.run("server", "status")).code == 1
+    started = await warm.run("server", "start", "--json")
+    assert json.loads(started.out)["process"] == warm.servers()[0].pid
+    assert (await warm.run("server", "stop")).code == 0
+    await until(lambda: not warm.processes(), limit_s=SOON_S)
+    assert [file.name for file in (warm.folder / "run" / "search-mcp").iterdir()] == ["lock"]
+
+
+async def test_commands_of_people_have_processes_of_their_own(warm: Warm, site: Site) -> None:
+    for variables in ({"CLAUDECODE": "0"}, {"SEARCH_MCP_DAEMON": "no"}):
+        assert (await warm.run("fetch", site.url("/static/1"), env=variables)).code == 0
+    assert not warm.servers() and not list((warm.folder / "run").iterdir())
+
+
+@pytest.mark.full_size
+async def test_three_hundred_calls_at_once_are_answered(warm: Warm, site: Site) -> None:
+    url = site.url("/static/1")
+    await warm.run("fetch", url)
+    answers = await asyncio.gather(*(warm.run("fetch", url) for _ in range(300)))
+    assert {plain(answer.out) for answer in answers} == {plain(answers[0].out)} and answers[0].code == 0
+    assert len(warm.servers()) == 1
+
+
+def session_of(text: str) -> str:
+    found = re.search(r"^Session ([0-9a-f]{6}): go on with --session \1", text, re.MULTILINE)
+    assert found, text
+    return found[1]
+
+
+async def test_sessions_go_on_in_their_working_tree_only(warm: Warm, site: Site) -> None:
+    other = warm.folder / "other"
+    other.mkdir()
+    (warm.folder / "work" / ".git").mkdir()
+    (warm.folder / "work" / "part").mkdir()
+    session = session_of((await warm.run("browse", f"open {site.url('/acting/form')}")).out)
+    typed = await warm.run("browse", "--session", session, 'type "Name" = Ann', cwd=warm.folder / "work" / "part")
+    assert typed.code == 0 and '= "Ann"' in typed.out and "Session" not in typed.out
+    for lost in (
+        await warm.run("browse", "--session", session, "look", cwd=other),
+        await warm.run("browse", "--session", "abcdef", "look"),
+        await warm.run("browse", "--session", session, "look", "--no-daemon"),
+    ):
+        assert (lost.code, lost.out) == (5, "") and "search-mcp browse" in lost.err
+    opened = [await warm.run("browse", f"open {site.url('/acting/found')}") for _ in range(3)]
+    assert [(await warm.run("browse", "--session", session_of(one.out), "look")).code for one in opened] == [0] * 3
+    assert (await warm.run("browse", "--session", session, "look")).code == 5
+    (server,) = warm.servers()
+    server.kill()
+    assert (await warm.run("browse", "--session", session_of(opened[0].out), "look")).code == 5
+
+
+async def test_browse_reads_and_act_sends(warm: Warm, site: Site) -> None:
+    url = site.url("/acting/form")
+    for variables, code in (({}, 3), ({"SEARCH_MCP_ACTING": "act"}, 0)):
+        opened = await warm.run("browse", f"open {url}", env=variables)
+        session = session_of(opened.out)
+        sent = await warm.run("browse", "--session", session, 'click "Order"', env=variables)
+        assert sent.code == 3 and "`search-mcp act` may do it" in sent.err
+        acted = await warm.run("act", "--session", session, 'type "Name" = Ann', 'click "Order"', env=variables)
+        assert acted.code == code, acted.err
+        assert ("received POST Ann" in acted.out) is (code == 0)
