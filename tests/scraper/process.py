@@ -36,6 +36,9 @@ _LAST_WORDS_S = 10.0
 _OF_PYTHON = ("PYTHON", "LANG", "LC_", "TZ")
 """Beginnings of variables that Python reads when it starts."""
 
+_IS_MEASURED = any(name.startswith("COVERAGE_PROCESS") for name in os.environ)
+"""True in `make coverage`, which counts the lines of processes that start with Python, but not those of forks."""
+
 _ADDRESS = re.compile(r"serving MCP at (http://\S+)/mcp")
 
 
@@ -105,7 +108,7 @@ async def _start(*command: str, env: dict[str, str] | None, stdin: int | None, s
     environment = {**os.environ, **(env or {})}
     if command[0] == "-m" and command[1] in MODULES and not any(name.startswith(_OF_PYTHON) for name in env or ()):
         warm = WarmProcesses.current
-        if warm is not None and not warm.is_paused:
+        if warm is not None and not warm.is_paused and not _IS_MEASURED:
             files = (stdin, stdout, PIPE)
             return await warm.python.start(*command[1:], env=environment, files=files, limit=_MAX_LINE_BYTES)
     return await asyncio.create_subprocess_exec(

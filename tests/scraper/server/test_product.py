@@ -68,6 +68,7 @@ async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: S
 
 
 @pytest.mark.full_size
+@pytest.mark.own_processes
 async def test_the_handshake_costs_hardly_more_than_to_load_the_library_that_speaks_it(
     site: Site, tmp_path: Path
 ) -> None:
