@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
+from scraper.cli import warm_client
 from tests.scraper.cli.warm import Warm, warm_commands
 from tests.scraper.process import SOON_S, alive, chromium_of, until
 from tests.site.running import Site
@@ -147,6 +151,33 @@ async def test_commands_of_people_have_processes_of_their_own(warm: Warm, site: 
     for variables in ({"CLAUDECODE": "0"}, {"SEARCH_MCP_DAEMON": "no"}):
         assert (await warm.run("fetch", site.url("/static/1"), env=variables)).code == 0
     assert not warm.servers() and not list((warm.folder / "run").iterdir())
+
+
+async def test_an_idle_server_ends_its_browsers_and_then_itself(
+    warm: Warm, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(listener: int, path: str) -> None:
+        limits = "w.SERVICES_IDLE_S, w.SERVER_IDLE_S, w._CHECK_S = 2, 20, .2"
+        code = f"import scraper.cli.warm_server as w; {limits}; w.main()"
+        command = [sys.executable, "-P", "-c", code, str(listener), path, "scraper.cli.warm_server", path]
+        variables = os.environ | warm.variables
+        started.append(subprocess.Popen(command, pass_fds=(listener,), start_new_session=True, env=variables))
+
+    started: list[subprocess.Popen[bytes]] = []
+    for name, value in warm.variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(warm_client, "_start", start)
+    warm_client.connect().close()
+    await warm.run("fetch", site.url("/spa/1"), "--render", "browser")
+    (server,) = warm.servers()
+    await until(lambda: not alive(server.children(recursive=True)), limit_s=SOON_S)
+    print("idle MB", server.memory_info().rss / 1e6)
+    again = await warm.run("browse", f"open {site.url('/acting/found')}")
+    assert again.code == 0 and warm.servers() == [server]
+    await asyncio.sleep(4)
+    assert chromium_of(server), "the browser of an open session stays"
+    await until(lambda: started[0].poll() is not None, limit_s=60)
+    assert [file.name for file in (warm.folder / "run" / "search-mcp").iterdir()] == ["lock"]
 
 
 @pytest.mark.full_size
