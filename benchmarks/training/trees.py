@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.boosting import lightgbm
-from scraper.extract.content.decision_forest import MAX_LEAVES, TreeNodes
+from scraper.extract.content.block_classifier import MAX_LEAVES, TreeNodes
 
 _PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",

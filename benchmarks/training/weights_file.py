@@ -7,8 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from scraper.extract.content.block_classifier import STORED_NAMES, ModelWeights, PageTypeClassifier
-from scraper.extract.content.decision_forest import TreeNodes
+from scraper.extract.content.block_classifier import STORED_NAMES, ModelWeights, PageTypeClassifier, TreeNodes
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNetWeights
 from scraper.extract.content.page_statistics import Columns
 

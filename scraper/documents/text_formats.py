@@ -17,7 +17,7 @@ from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
 from scraper.documents.office_markup import convert_html
 from scraper.errors import NoContentError
 from scraper.extract import feeds
-from scraper.extract.delivered_markdown import read_front_matter
+from scraper.extract.plaintext import read_front_matter
 from scraper.text.markdown_structure import fence, find_headings, format_json
 
 _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")

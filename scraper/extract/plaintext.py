@@ -1,8 +1,14 @@
-"""Convert text responses that are not HTML: Markdown, plain text, code, JSON and feeds."""
+"""Convert text responses that are not HTML: delivered Markdown, plain text, code, JSON and feeds."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from html import escape
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
 
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedTypeError, name_media_type
@@ -99,3 +105,117 @@ def _is_json(media_type: str) -> bool:
 
 def _is_xml(media_type: str) -> bool:
     return media_type in ("application/xml", "text/xml") or media_type.endswith("+xml")
+
+
+_SEARCHING_STAGES = frozenset(
+    {"judge", "extract_footnotes", "join_rows", "find_discussion", "select_content", "read_key_facts", "prune_tree"}
+)
+"""Stages of the reader that search the content among other parts of a page: all of the Markdown is content."""
+
+_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/mdx", "text/x-mdx"})
+_MAX_MARKDOWN = 1_000_000
+"""Characters, which take 1.3 s of CPU. Longer texts are returned as they are."""
+_FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNORECASE)
+"""Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
+
+_FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|$)", re.DOTALL)
+_FRONT_LINE = re.compile(r"(title|description|author|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
+_META_NAMES = {"description": "description", "author": "author", "date": "article:published_time"}
+_INDEX_NOTICE = re.compile(r"\s*(?:>[^\n]*(?:\n|$))+")
+_CODE = re.compile(
+    r"(?:^|(?<=\n))[ \t>]*(`{3,}|~{3,}).*?(?:\n[ \t>]*\1[`~]*[ \t]*(?=\n|$)|$)"  # block
+    r"|(?<!`)(`{1,8})(?!`)[^\n]{1,1000}?(?<!`)\2(?!`)",  # within a line
+    re.DOTALL,
+)
+_VALUE = r"""(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})"""
+_COMPONENT = re.compile(rf"</?[A-Z][\w.]*((?:\s+[\w:@-]+(?:={_VALUE})?|\s+\{{[^{{}}]*\}})*)\s*/?>")
+"""A tag of a component; names of HTML elements are in lower case (MDX, Vue)."""
+_LABEL = re.compile(r"""\b(?:title|label)=["']([^"']+)["']""")
+_MODULE_LINE = re.compile(
+    r"^(?:import\s.*\bfrom\s+|import\s+)[\"'][^\"'\n]+[\"'];?$|^export\s+(?:const|let|default)\s.*$", re.M
+)
+_CONTAINER = re.compile(
+    r"^[ \t]*:{3,}[ \t]*([a-z]*)[^\n\[{]{0,80}?(?:[ \[]([^\]\n{]{1,200})\]?)?(?:\{[^}\n]{0,200}\})?[ \t]*$", re.M
+)
+_DROPPED = re.compile(
+    r"\[[\s\u200b#¶]*\]\(#[^)\n]*\)"  # link of a heading to itself
+    r"|\{[#.][^{}\n]*\}(?=[ \t]*$)"  # attributes of a heading
+    r"|\{%.{0,1000}?%\}",  # template tag
+    re.MULTILINE,
+)
+
+
+def is_markdown(snapshot: Snapshot) -> bool:
+    """Return True if a response is Markdown by its type, or by its name if the type says no more than text.
+
+    Longer texts than a page are plain text.
+    """
+    name = urlsplit(snapshot.url).path.rpartition("/")[2]
+    is_named = snapshot.media_type in ("", "text/plain") and _FILE_NAME.fullmatch(name) is not None
+    is_declared = is_named or snapshot.media_type in _TYPES
+    return is_declared and len(snapshot.html) <= _MAX_MARKDOWN and not is_binary(snapshot.html)
+
+
+def build_page(snapshot: Snapshot) -> tuple[Snapshot, frozenset[str]]:
+    """Return the response as HTML, and the stages of the reader that it does not need.
+
+    A body that begins with a tag of HTML is HTML whatever its type says.
+    """
+    text = snapshot.html.removeprefix("\ufeff").replace("\r\n", "\n")
+    is_page = MARKUP_START.match(text) is not None
+    page = replace(snapshot, media_type="text/html", html=text if is_page else _to_html(text))
+    return page, frozenset() if is_page else _SEARCHING_STAGES
+
+
+def _to_html(text: str) -> str:
+    values, body = read_front_matter(text)
+    has_components = _COMPONENT.search(body) is not None
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    if has_components:
+        # MDX has no indented code: what stands in components is indented.
+        parser.disable("code")
+        body = _outside_code(body, lambda prose: _COMPONENT.sub(_replace_component, _MODULE_LINE.sub("", prose)))
+    body = _outside_code(body, lambda prose: _DROPPED.sub("", _CONTAINER.sub(_replace_container, prose)))
+    notice = _INDEX_NOTICE.match(body)
+    if notice and "llms.txt" in notice[0]:
+        body = body[notice.end() :]
+    return f"<!doctype html><html><head>{_build_head(values)}</head><body>{parser.render(body)}</body></html>"
+
+
+def read_front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Return title, description, author and date of a Markdown text as far as it states them, and the text after."""
+    front = _FRONT_MATTER.match(text)
+    if front is None:
+        return {}, text
+    lines = filter(None, map(_FRONT_LINE.match, front[2].split("\n")))
+    return {line[1].lower(): line[3] for line in lines}, text[front.end() :]
+
+
+def _build_head(values: Mapping[str, str]) -> str:
+    """Return the metadata as elements of a head."""
+    title = f"<title>{escape(values['title'])}</title>" if "title" in values else ""
+    return title + "".join(
+        f'<meta name="{name}" content="{escape(values[key])}">' for key, name in _META_NAMES.items() if key in values
+    )
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Return the text with everything changed but code."""
+    parts: list[str] = []
+    end = 0
+    for code in _CODE.finditer(text):
+        parts += (change(text[end : code.start()]), code[0])
+        end = code.end()
+    return "".join((*parts, change(text[end:])))
+
+
+def _replace_component(tag: re.Match[str]) -> str:
+    """Return the title of a component in bold; its other attributes are dropped."""
+    label = _LABEL.search(tag[1])
+    return f"\n\n**{label[1]}**\n\n" if label else ""
+
+
+def _replace_container(line: re.Match[str]) -> str:
+    """Return the title or the kind of a container, such as "Tip", in bold."""
+    label = (line[2] or line[1].capitalize()).strip()
+    return f"\n**{label}**\n" if label else ""

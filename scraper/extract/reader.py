@@ -10,7 +10,7 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper import wishes
-from scraper.extract import delivered_markdown, plaintext
+from scraper.extract import plaintext
 from scraper.extract.code import normalization
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
@@ -46,8 +46,8 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, without: C
     Raises:
         UnsupportedTypeError: the response is neither a page nor text.
     """
-    if delivered_markdown.is_markdown(snapshot):
-        snapshot, unneeded = delivered_markdown.build_page(snapshot)
+    if plaintext.is_markdown(snapshot):
+        snapshot, unneeded = plaintext.build_page(snapshot)
         without = unneeded.union(without)
     elif not plaintext.is_page(snapshot):
         return plaintext.read(snapshot)

@@ -10,10 +10,9 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code import normalization
-from scraper.extract.markdown import list_rules
-from scraper.extract.markdown.callout_rules import CalloutRules
+from scraper.extract.markdown import block_rules
+from scraper.extract.markdown.block_rules import CalloutRules, ListRules
 from scraper.extract.markdown.link_image_rules import LinkImageRules, escape_label
-from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import (
     ConversionContext,
@@ -24,7 +23,7 @@ from scraper.extract.markdown.tree_converter import (
     edge_whitespace,
     format_block,
 )
-from scraper.extract.normalize import aria_widgets, footnotes, inline_text
+from scraper.extract.normalize import elements, footnotes
 from scraper.html.dom.tags import ALL_BLOCKS, UNREADABLE
 from scraper.html.dom.xpath import Element, attribute_selector, collect_names, text_of
 from scraper.html.math import formulas, tex_delimiters
@@ -95,10 +94,10 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
         formulas.normalize_formulas(root, class_names, tags)
     rename_inline_elements(root, tags)
     roles = _ROLES(root)
-    aria_widgets.keep_tab_and_accordion_titles(root, class_names, roles)
+    elements.keep_tab_and_accordion_titles(root, class_names, roles)
     normalization.normalize_code_blocks(root, class_names)
-    aria_widgets.convert_aria_tables(roles)
-    list_rules.normalize_lists(root)
+    elements.convert_aria_tables(roles)
+    block_rules.normalize_lists(root)
     etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)
     for element in root.iter(*_INLINE_CODE):  # two touching Markdown spans would become one
@@ -109,9 +108,9 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
     footnotes.attach_footnotes(root, footnotes.extract_footnotes(root, class_names))
-    inline_text.remove_edit_links(root)
-    inline_text.insert_spaces(root)
-    inline_text.join_emphasis(root)
+    elements.remove_edit_links(root)
+    elements.insert_spaces(root)
+    elements.join_emphasis(root)
     converter = _PageConverter(base)
     converter.mark(root, class_names)
     markdown = converter.render_tree(root)
@@ -153,7 +152,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
         body = text.strip()
         if not body or "_noformat" in parent_tags or "\n\n" in body:
             return text
-        if not inline_text.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
+        if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
         before, after = edge_whitespace(text)
         return f"{before}{marker}{body}{marker}{after}"

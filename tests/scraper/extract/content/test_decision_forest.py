@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.training.weights_file import save_weights
-from scraper.extract.content.block_classifier import ModelWeights, PageTypeClassifier
-from scraper.extract.content.decision_forest import MAX_LEAVES, DecisionForest, TreeNodes
+from scraper.extract.content.block_classifier import (
+    MAX_LEAVES,
+    DecisionForest,
+    ModelWeights,
+    PageTypeClassifier,
+    TreeNodes,
+)
 from tests.scraper.extract.content.test_neural_net import make_weights
 
 

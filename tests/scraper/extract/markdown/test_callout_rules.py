@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.markdown.list_rules import MAX_INDENTS
+from scraper.extract.markdown.block_rules import MAX_INDENTS
 from tests.scraper.extract.conversion import markdown_of
 from tests.scraper.soon import soon
 
