@@ -162,7 +162,7 @@ async def fill(url: str, part: int, count: int) -> None:
                 await connection.copy_records_to_table("words", records=[words for _, words in rows])
 
     await server.run(copy, 100_000.0)
-    await server.close()
+    await server.disconnect()
 
 
 def make_entry(number: int, text: str, scope: CacheScope | None = None) -> PageEntry:
@@ -182,4 +182,4 @@ async def open_store(url: str) -> AsyncIterator[PostgresPageStore]:
         yield pages
     finally:
         await pages.close()
-        await server.close()
+        await server.disconnect()

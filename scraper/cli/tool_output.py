@@ -42,7 +42,7 @@ T = TypeVar("T")
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     """Return the result of `work` on the store, or raise ClickException if the store is unavailable."""
     from scraper.store.factory import open_store
-    from scraper.store.record_logs import RecordsUnavailableError
+    from scraper.store.protocols import DatabaseUnavailableError
 
     async def run() -> T:
         store = open_store(settings)
@@ -56,7 +56,7 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     _check_event_loop()
     try:
         return asyncio.run(run())
-    except RecordsUnavailableError:
+    except DatabaseUnavailableError:
         raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
     except SettingsError as error:
         raise click.ClickException(str(error)) from None

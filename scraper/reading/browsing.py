@@ -38,7 +38,7 @@ from scraper.store.login_profiles import (
     ProfileKeyError,
     ProfileNotReadableError,
 )
-from scraper.store.record_logs import RecordsUnavailableError
+from scraper.store.protocols import DatabaseUnavailableError
 from scraper.urls import host_of, parse_address, parse_target, request_key
 from scraper.workers import WorkerPool
 
@@ -286,7 +286,7 @@ class BrowseRunner:
     async def _load_login(self, name: str, principal: str) -> Login:
         try:
             found = await self._logins.load(principal, name) if PROFILE_NAME_PATTERN.fullmatch(name) else None
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             raise errors.StoreUnavailableError("The store of profiles cannot be used.", target="profile") from None
         except (ProfileKeyError, ProfileNotReadableError):
             log.warning("profile not readable: its key or its row has changed")

@@ -19,7 +19,8 @@ from scraper.reading import visit_outcome
 from scraper.reading.response_reader import run_in_worker
 from scraper.reading.visit_outcome import VisitJob
 from scraper.reading.visitor import PageVisitor, timeout_error
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, StoredRecord
 from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool
 
@@ -53,7 +54,7 @@ class StoredRecipes:
                         break
                 if len(known) >= MAX_RECIPES:
                     await self._records.delete(principal, _LOG, below=number - MAX_RECIPES + 1)
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             return recipe
         return named
 
@@ -68,7 +69,7 @@ class StoredRecipes:
             return recipe
         try:
             found = _find(await self._records.read(principal, _LOG), recipe_id)
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             found = None
         if found is None:
             raise errors.InvalidArgumentError(

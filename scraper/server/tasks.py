@@ -17,7 +17,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
 from scraper.server.calls.dispatcher import ShuttingDownError
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs
 
 TTL_S = 3_600
 """Seconds from its creation during which a task can be read."""
@@ -64,7 +65,7 @@ class StoredTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskStore:
-    """Tasks of all callers, each a log whose last record is its state; methods raise RecordsUnavailableError."""
+    """Tasks of all callers, each a log whose last record is its state; methods raise DatabaseUnavailableError."""
 
     records: RecordLogs
 
@@ -282,7 +283,7 @@ class TaskRunner:
             is_released = work.done() and not state.is_final
             now = time.time() - STALE_S if is_released else time.time()
             is_written = await store.replace(task.principal, stored, replace(state, updated_at=now))
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             _LOG.warning("the state of a task could not be written; it is tried again")
             return False
         if not is_written:

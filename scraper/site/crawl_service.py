@@ -28,7 +28,8 @@ from scraper.site.url_equivalence import MIN_COPY_WORDS
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.index_service import CONTENT_CHARS, ID_CHARS, IndexService
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, StoredRecord
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 
@@ -132,7 +133,7 @@ class CrawlService:
     async def _read_records(self, principal: str, crawl_id: str) -> list[StoredRecord]:
         try:
             return await self._records.read(principal, log_of_crawl(crawl_id))
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             raise _store_error() from None
 
     async def _run(
@@ -196,7 +197,7 @@ class CrawlService:
                 warnings += (f"No other page matches the patterns {', '.join(crawl.scope.include)}.",)
         except RecordExistsError:
             raise _busy_error(crawl.id) from None
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             raise _store_error() from None
         finally:
             self._running.discard(crawl.id)

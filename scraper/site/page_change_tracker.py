@@ -25,7 +25,8 @@ from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import Soft404Page, link_texts
 from scraper.site.model import PageChange
 from scraper.site.page_changes import PageComparison, compare_pages, shares_blocks
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, StoredRecord
 from scraper.urls import build_missing_url, host_of, page_key, parse_target
 
 MAX_VERSIONS = 20
@@ -95,7 +96,7 @@ class PageChangeTracker:
         log = _LOG + hashlib.blake2b(page_key(target).encode(errors="replace"), digest_size=16).hexdigest()
         try:
             records = await self._records.read(principal, log)
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             raise _store_error() from None
         latest = _load_version(records[-1].data) if records else None
         before = _choose_version(records, since)
@@ -146,7 +147,7 @@ class PageChangeTracker:
                     break
         except RecordExistsError:
             pass  # Another call has just stored a version of the page.
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             raise _store_error() from None
 
 

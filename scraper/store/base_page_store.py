@@ -21,10 +21,12 @@ from scraper.model import CachedPageSummary, PageHits
 from scraper.store.protocols import (
     CLOCK_SKEW_S,
     CacheScope,
+    DatabaseUnavailableError,
     IncompleteOperationError,
     PageEntry,
     PageStore,
     PageStoreStats,
+    SqlDatabase,
 )
 
 T = TypeVar("T")
@@ -44,21 +46,18 @@ _CLOSE_LIMIT_S = 5.0
 class WriteBehindQueue(Generic[T]):
     """Write items in batches, in order, and retry a batch while the store is unavailable."""
 
-    def __init__(
-        self, write: Callable[[list[T]], Awaitable[None]], *, batch: int, retry_on: tuple[type[Exception], ...] = ()
-    ) -> None:
+    def __init__(self, write: Callable[[list[T]], Awaitable[None]], *, batch: int) -> None:
         """Create an empty queue.
 
         Args:
-            write: Stores a batch. Items are removed from the queue when it returns.
+            write: Stores a batch. Items are removed from the queue when it returns. The same batch is written again
+                after a DatabaseUnavailableError.
             batch: Maximum number of items in one call of `write`.
-            retry_on: Exceptions of `write` after which the same batch is written again.
         """
         self.lost = 0
         """Items that were not accepted, or were not written before `close`."""
         self._write = write
         self._batch = batch
-        self._retry_on = retry_on
         self._waiting: deque[tuple[T, int, Hashable]] = deque()
         self._newest: dict[Hashable, T] = {}
         self._bytes = 0
@@ -130,7 +129,7 @@ class WriteBehindQueue(Generic[T]):
             batch = list(itertools.islice(self._waiting, self._batch))
             try:
                 await self._write([item for item, _, _ in batch])
-            except self._retry_on:
+            except DatabaseUnavailableError:
                 self._failed_tries += 1
                 self._tried.set()
                 # A flush ends the pause.
@@ -158,9 +157,6 @@ LONG_LIMIT_S = 60.0
 """Seconds for one step of an export or a deletion. Emptying a large cache takes this long."""
 EXPORT_BATCH = 100
 
-RunQuery = Callable[[Callable[[Any], Any], float], Awaitable[Any]]
-"""Call a function with a connection, for up to some seconds; return None if the database is unavailable or too slow."""
-
 
 @dataclass(frozen=True, slots=True)
 class PageQueries:
@@ -178,13 +174,11 @@ class PageQueries:
 class WriteBehindPageStore(PageStore, ABC):
     """Page store with a write queue, using the queries of one database."""
 
-    def __init__(
-        self, queries: PageQueries, run: RunQuery, *, name: str, batch: int, retry_on: tuple[type[Exception], ...] = ()
-    ) -> None:
-        """Create the queue with the arguments of `WriteBehindQueue`; `name` is for error messages."""
-        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(self._write, batch=batch, retry_on=retry_on)
+    def __init__(self, queries: PageQueries, database: SqlDatabase, *, name: str, batch: int) -> None:
+        """Write up to `batch` pages at once; `name` is the name of the database in error messages."""
+        self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(self._write, batch=batch)
         self._queries = queries
-        self._run = run
+        self._database = database
         self._name = name
         self._hits = self._misses = self._written = self._failed = 0
 
@@ -274,19 +268,21 @@ class WriteBehindPageStore(PageStore, ABC):
             IncompleteOperationError: The database failed; some pages are left.
         """
         await self._queue.flush(GET_LIMIT_S)
-        count = await self._clear()
-        if count is None:
-            raise self._incomplete()
-        return count
+        try:
+            return await self._clear()
+        except DatabaseUnavailableError:
+            raise self._incomplete() from None
 
     async def stats(self) -> PageStoreStats:
         """Return counters and sizes for status and metrics."""
         await self._queue.flush(GET_LIMIT_S)
-        sizes = await self._fetch_sizes()
+        sizes = None
+        with contextlib.suppress(DatabaseUnavailableError):
+            sizes = await self._fetch_sizes()
         pages, size = sizes or (0, 0)
         return PageStoreStats(
             usable=sizes is not None,
-            problem=self._problem,
+            problem=self._database.problem,
             pages=pages,
             bytes=size,
             hits=self._hits,
@@ -297,33 +293,31 @@ class WriteBehindPageStore(PageStore, ABC):
         )
 
     async def close(self) -> None:
-        """Write the queued pages."""
+        """Write the queued pages, then close the database."""
         await self._queue.close()
-
-    @property
-    @abstractmethod
-    def _problem(self) -> str | None:
-        """Reason why the database is unavailable, or None."""
+        await self._database.close()
 
     @abstractmethod
     async def _write(self, batch: list[PageEntry]) -> None:
-        """Store a batch; raise one of `retry_on` if the whole batch must be written again."""
+        """Store a batch; raise DatabaseUnavailableError if the whole batch must be written again."""
 
     @abstractmethod
     def _touch(self, number: int) -> None:
         """Update the time of last use of a page; return immediately."""
 
     @abstractmethod
-    async def _clear(self) -> int | None:
-        """Delete all pages and return their number, or None if some may be left."""
+    async def _clear(self) -> int:
+        """Delete all pages and return their number; raise DatabaseUnavailableError if some may be left."""
 
     @abstractmethod
-    async def _fetch_sizes(self) -> tuple[int, int] | None:
-        """Return the number of pages and their bytes, or None if the database is unavailable."""
+    async def _fetch_sizes(self) -> tuple[int, int]:
+        """Return the number of pages and their bytes, or raise DatabaseUnavailableError."""
 
     async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
         """Run a query and return its result, or None if the database is unavailable or too slow."""
-        return await self._run(functools.partial(query, **arguments), limit_s)
+        with contextlib.suppress(DatabaseUnavailableError):
+            return await self._database.run(functools.partial(query, **arguments), limit_s)
+        return None
 
     def _make_rows(self, make_row: Callable[[PageEntry], T | None], entries: list[PageEntry]) -> tuple[list[T], int]:
         rows, failed = [], 0
@@ -339,4 +333,4 @@ class WriteBehindPageStore(PageStore, ABC):
         return rows, failed
 
     def _incomplete(self) -> IncompleteOperationError:
-        return IncompleteOperationError(self._problem or f"{self._name} does not answer in time")
+        return IncompleteOperationError(self._database.problem or f"{self._name} does not answer in time")

@@ -10,9 +10,9 @@ from scraper.settings.files import install_command
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore, PageStore
 from scraper.store.record_logs import RecordLogs
-from scraper.store.search_cache import SearchCache, SqliteSearchCache
+from scraper.store.search_cache import SearchCache, open_search_cache
 from scraper.store.sqlite.pages import SqlitePageStore
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import open_record_logs
 
 if TYPE_CHECKING:
     from scraper.store.postgres.database import PostgresPool
@@ -50,7 +50,7 @@ class Store:
         await self.searches.close()
         await self.pages.close()
         if self.server is not None:
-            await self.server.close()
+            await self.server.disconnect()
 
 
 def open_store(settings: Settings) -> Store:
@@ -62,16 +62,11 @@ def open_store(settings: Settings) -> Store:
     is_caching, limit_bytes = settings.cache_mb > 0, settings.cache_mb * MB
     if settings.database_url is None:
         pages = SqlitePageStore(settings.data_dir, limit_bytes=limit_bytes) if is_caching else NullPageStore()
-        searches = SqliteSearchCache(settings.data_dir, keeps_answers=is_caching)
-        return Store(pages, searches, IndexService(settings.data_dir), SqliteRecordLogs(settings.data_dir))
+        searches = open_search_cache(settings.data_dir, keeps_answers=is_caching)
+        return Store(pages, searches, IndexService(settings.data_dir), open_record_logs(settings.data_dir))
     try:
         from scraper.store.postgres.database import PostgresPool
-        from scraper.store.postgres.stores import (
-            PostgresIndexStore,
-            PostgresPageStore,
-            PostgresRecordLogs,
-            PostgresSearchCache,
-        )
+        from scraper.store.postgres.stores import PostgresIndexStore, PostgresPageStore, PostgresSearchCache
     except ImportError:
         raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
     server = PostgresPool(settings.database_url)
@@ -80,7 +75,7 @@ def open_store(settings: Settings) -> Store:
         PostgresPageStore(server, limit_bytes=limit_bytes) if is_caching else NullPageStore(),
         PostgresSearchCache(server, keeps_answers=is_caching),
         IndexService(PostgresIndexStore(server)),
-        PostgresRecordLogs(server),
+        RecordLogs(server),
         server,
     )
 

@@ -17,8 +17,9 @@ from typing import Any
 import apsw
 
 from scraper.store.index_model import IndexDocument, IndexFaultError, Tokenizer
+from scraper.store.protocols import DatabaseUnavailableError
 from scraper.store.serialization import make_storable
-from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
+from scraper.store.sqlite.database import Database, DatabaseSchema
 
 UNAVAILABLE_MESSAGE = (
     "Named indexes are not available: their file or database cannot be used now; the log has the reason. "

@@ -89,7 +89,7 @@ def _decode_key(text: str, source: str) -> bytes:
 
 
 class LoginProfiles:
-    """The profiles of all callers. Methods raise RecordsUnavailableError if the store is unavailable."""
+    """The profiles of all callers. Methods raise DatabaseUnavailableError if the store is unavailable."""
 
     def __init__(self, records: RecordLogs, folder: Path, key_text: str | None) -> None:
         """Keep profiles in `records`; the key is read at first use."""

@@ -1,15 +1,44 @@
-"""Interface and data types of the page store."""
+"""Interfaces of the databases and of the page store, and their data types."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from scraper.model import CachedPageSummary, PageHits, Reading
 
 CLOCK_SKEW_S = 60.0
 """Seconds. If an entry is dated further in the future, the clock was wrong, so its age is unknown."""
+
+
+class DatabaseUnavailableError(Exception):
+    """The database cannot be used for this operation; the log says why."""
+
+    def __init__(self, reason: BaseException | None = None, *, may_retry: bool = False) -> None:
+        """Store the error of the client library, and True if the same write may succeed later."""
+        super().__init__()
+        self.reason = reason
+        self.may_retry = may_retry
+
+
+class SqlDatabase(Protocol):
+    """Connections to one SQLite file or to PostgreSQL. Methods raise DatabaseUnavailableError."""
+
+    @property
+    def problem(self) -> str | None:
+        """Reason why the database is unavailable, or None."""
+
+    async def run(self, work: Callable[[Any], Any], limit_s: float) -> Any:
+        """Return the result of `work`, which is called with a connection, within `limit_s` seconds."""
+
+    async def fetch(
+        self, statement: str, values: tuple[Any, ...], limit_s: float, *, writes: bool = False
+    ) -> list[Any]:
+        """Return the rows of a statement within `limit_s` seconds."""
+
+    async def close(self) -> None:
+        """Close the connections, unless other stores use them too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ The statements are the same in SQLite and PostgreSQL.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
+from scraper.store.protocols import SqlDatabase
 from scraper.store.serialization import make_storable
 
 TOTAL_BYTES = 1_000_000_000
@@ -41,10 +40,6 @@ A principal's own logs that are as new or newer decide, so that one with many by
 """
 
 
-class RecordsUnavailableError(Exception):
-    """The store of record logs is unavailable; the server's log says why."""
-
-
 class RecordExistsError(Exception):
     """The log already contains a record with this number, written by another call or server."""
 
@@ -72,10 +67,13 @@ _DELETE = """
 _LIST = "SELECT DISTINCT log FROM records WHERE principal = $1 AND substr(log, 1, length(CAST($2 AS text))) = $2"
 
 
-class RecordLogs(ABC):
-    """Logs of each principal by name. Methods raise RecordsUnavailableError if the store is unavailable."""
+class RecordLogs:
+    """Logs of each principal by name. Methods raise DatabaseUnavailableError if the database is unavailable."""
 
-    _written = 0
+    def __init__(self, database: SqlDatabase) -> None:
+        """Use the table `records` of a database."""
+        self._database = database
+        self._written = 0
 
     async def append(self, principal: str, log: str, number: int, data: bytes) -> None:
         """Write a record; it is stored on return.
@@ -85,32 +83,29 @@ class RecordLogs(ABC):
         """
         now = time.time()
         values = (make_storable(principal), make_storable(log), number, now, data)
-        ((written_at,),) = await self._fetch(_APPEND, values, writes=True)
+        ((written_at,),) = await self._database.fetch(_APPEND, values, WRITE_LIMIT_S, writes=True)
         # A statement may run twice, if its result was lost: a record with this time is that of the first run.
         if written_at != now:
             raise RecordExistsError(log)
         self._written += 1
         if self._written % PRUNE_EVERY == 0:
-            await self._fetch(_PRUNE, (TOTAL_BYTES, now - KEEP_S), writes=True)
+            await self._database.fetch(_PRUNE, (TOTAL_BYTES, now - KEEP_S), WRITE_LIMIT_S, writes=True)
 
     async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers; an unknown log has none."""
-        rows = await self._fetch(_READ, (make_storable(principal), make_storable(log)))
+        rows = await self._database.fetch(_READ, (make_storable(principal), make_storable(log)), READ_LIMIT_S)
         return [StoredRecord(number, written_at, bytes(data)) for number, written_at, data in rows]
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:
         """Delete the records of a log, or those with numbers below `below`."""
-        await self._fetch(_DELETE, (make_storable(principal), make_storable(log), below), writes=True)
+        values = (make_storable(principal), make_storable(log), below)
+        await self._database.fetch(_DELETE, values, WRITE_LIMIT_S, writes=True)
 
     async def list_logs(self, principal: str, prefix: str) -> list[str]:
         """Return the names of one principal's logs that begin with `prefix`, in alphabetical order."""
-        rows = await self._fetch(_LIST, (make_storable(principal), make_storable(prefix)))
+        rows = await self._database.fetch(_LIST, (make_storable(principal), make_storable(prefix)), READ_LIMIT_S)
         return sorted(str(log) for (log,) in rows)
 
-    @abstractmethod
     async def close(self) -> None:
-        """Close the backend."""
-
-    @abstractmethod
-    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        """Run a statement in a transaction of its own; raise RecordsUnavailableError if the store is unavailable."""
+        """Close the database."""
+        await self._database.close()

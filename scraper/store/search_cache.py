@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.base_page_store import WriteBehindQueue
-from scraper.store.protocols import CLOCK_SKEW_S, CacheScope
+from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, DatabaseUnavailableError, SqlDatabase
 from scraper.store.serialization import load, serialize_result
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
@@ -26,6 +26,7 @@ _COOLDOWN_BYTES = 5_000
 
 _QUEUE_WAIT_S = 1.0
 READ_LIMIT_S = 2.0
+_WRITE_LIMIT_S = 10.0
 
 _PRUNE = """
     DELETE FROM answers WHERE retrieved_at < (
@@ -43,21 +44,29 @@ _DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
 SqlStatement = tuple[str, tuple[Any, ...]]
 
 
-class SearchCache(ABC):
+class SearchCache:
     """Cached answers of search engines, and the cooldowns of engines. A failure counts as a miss.
 
     There is a write queue before the tables `answers` and `rests` (cooldowns, which are also in memory).
     """
 
-    _get_answer: str
+    _get_answer = """
+        SELECT answer FROM answers
+        WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND retrieved_at BETWEEN ? AND ?
+    """
     """Statement with the columns of `_answer_key`, the lowest and the highest time."""
-    _put_answer: str
+    _put_answer = """
+        INSERT INTO answers (principal, profile, language, key, retrieved_at, answer) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (principal, profile, language, key) DO UPDATE
+        SET retrieved_at = excluded.retrieved_at, answer = excluded.answer
+    """
     """Statement with the columns of `_answer_key`, the time and the answer."""
 
-    def __init__(self, *, keeps_answers: bool, retry_on: tuple[type[Exception], ...] = ()) -> None:
-        """Create the queue; without `keeps_answers`, only cooldowns are stored."""
+    def __init__(self, database: SqlDatabase, *, keeps_answers: bool = True) -> None:
+        """Use the tables of a database; without `keeps_answers`, only cooldowns are stored."""
+        self._database = database
         self._keeps_answers = keeps_answers
-        self._queue: WriteBehindQueue[SqlStatement] = WriteBehindQueue(self._write, batch=1, retry_on=retry_on)
+        self._queue: WriteBehindQueue[SqlStatement] = WriteBehindQueue(self._write, batch=1)
         self._cooldowns: dict[tuple[str, str], Cooldown] = {}
         self._put_count = 0
 
@@ -106,20 +115,28 @@ class SearchCache(ABC):
             self._queue.put((_SET_COOLDOWN, values), _COOLDOWN_BYTES)
 
     async def close(self) -> None:
-        """Write the queued answers."""
+        """Write the queued answers, then close the database."""
         await self._queue.close()
+        await self._database.close()
 
-    @abstractmethod
     async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
         """Return the rows of a query, or None if the database is unavailable or too slow."""
+        with contextlib.suppress(DatabaseUnavailableError):
+            return await self._database.fetch(statement, values, READ_LIMIT_S)
+        return None
 
-    @abstractmethod
     async def _write(self, batch: list[SqlStatement]) -> None:
-        """Execute one statement; raise one of `retry_on` if it must be executed again."""
+        """Execute one statement; skip it if another attempt would fail too."""
+        ((statement, values),) = batch
+        try:
+            await self._database.fetch(statement, values, _WRITE_LIMIT_S, writes=True)
+        except DatabaseUnavailableError as error:
+            if error.may_retry:
+                raise
 
-    @abstractmethod
     def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
         """Return the values of the columns that identify an answer."""
+        return scope.principal, scope.profile, scope.language, key
 
 
 FILE_NAME = "searches.sqlite"
@@ -153,36 +170,6 @@ _SCHEMA = DatabaseSchema(
 )
 
 
-class SqliteSearchCache(SearchCache):
-    """Search cache in `searches.sqlite` in a folder."""
-
-    _put_answer = """
-        INSERT INTO answers (principal, profile, language, key, retrieved_at, answer) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (principal, profile, language, key) DO UPDATE
-        SET retrieved_at = excluded.retrieved_at, answer = excluded.answer
-    """
-    _get_answer = """
-        SELECT answer FROM answers
-        WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND retrieved_at BETWEEN ? AND ?
-    """
-
-    def __init__(self, folder: Path, *, keeps_answers: bool = True) -> None:
-        """Open the cache; the folder is created if needed. Without `keeps_answers` only cooldowns are stored."""
-        super().__init__(keeps_answers=keeps_answers)
-        self._threads = DatabaseThreads(folder / FILE_NAME, _SCHEMA, "searches")
-
-    async def close(self) -> None:
-        """Write the queued answers, then close the file."""
-        await super().close()
-        await self._threads.close()
-
-    async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
-        return await self._threads.fetch(statement, values, READ_LIMIT_S)
-
-    async def _write(self, batch: list[SqlStatement]) -> None:
-        """Execute one statement; it is lost if the file is unavailable."""
-        ((statement, values),) = batch
-        await self._threads.fetch(statement, values, None, writes=True)
-
-    def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
-        return scope.principal, scope.profile, scope.language, key
+def open_search_cache(folder: Path, *, keeps_answers: bool = True) -> SearchCache:
+    """Return the search cache in `searches.sqlite` in a folder; the first call opens the file."""
+    return SearchCache(DatabaseThreads(folder / FILE_NAME, _SCHEMA, "searches"), keeps_answers=keeps_answers)

@@ -25,7 +25,7 @@ from scraper.server.access import principal_of
 from scraper.server.calls.dispatcher import ADMITTED_KEY, CallDispatcher, ToolCaller
 from scraper.server.http.middleware import disconnect_future
 from scraper.server.tasks import TTL_S, TaskRunner, TaskState, TaskStore
-from scraper.store.record_logs import RecordsUnavailableError
+from scraper.store.protocols import DatabaseUnavailableError
 
 
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
@@ -188,7 +188,7 @@ class TaskMethods:
         principal = caller_of(context).principal
         try:
             state = await self._query(context, lambda store: self.runner.start(store, principal, tool, arguments))
-        except RecordsUnavailableError:
+        except DatabaseUnavailableError:
             return None
         return None if state is None else {"resultType": "task", **_describe(state)}
 

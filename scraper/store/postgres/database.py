@@ -1,7 +1,7 @@
 """PostgreSQL: the tables of the store, and a pool of connections with time limits.
 
 The tables are created in one transaction; those of other programs are not changed. Every failure is a
-`PostgresUnavailableError`.
+`DatabaseUnavailableError`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,11 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
+from scraper.store.protocols import DatabaseUnavailableError
+
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
-
-
-class PostgresUnavailableError(Exception):
-    """The database is unavailable for this operation; the log says why."""
-
-    def __init__(self, reason: BaseException | None = None) -> None:
-        """Store the error of the client library, if there is one."""
-        super().__init__()
-        self.reason = reason
 
 
 class PostgresRefusedError(Exception):
@@ -89,7 +82,7 @@ def is_connection_lost(error: BaseException) -> bool:
     return isinstance(error, _CONNECTION_ERRORS) and not isinstance(error, (TimeoutError, ValueError))
 
 
-def is_value_error(error: BaseException | None) -> bool:
+def _is_value_error(error: BaseException | None) -> bool:
     """Return True if the database refuses the value to be stored, rather than being unavailable."""
     is_refused = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
     # An untrusted certificate is a ValueError, too.
@@ -283,24 +276,31 @@ class PostgresPool:
         """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
         Raises:
-            PostgresUnavailableError: It failed or took longer than `limit_s` seconds. It is not tried if too many
+            DatabaseUnavailableError: It failed or took longer than `limit_s` seconds. It is not tried if too many
                 operations are in progress, or if the database was unavailable a moment ago.
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
-            raise PostgresUnavailableError
+            raise DatabaseUnavailableError(may_retry=True)
         working = self._start_task(self._run_with_retry(work, max(limit_s, _ABANDONED_LIMIT_S)))
         try:
             async with asyncio.timeout(limit_s):
                 # After a timeout the operation continues, since opening a new connection would take longer.
                 result = await asyncio.shield(working)
         except (*POSTGRES_ERRORS, PostgresRefusedError) as error:
-            if not is_value_error(error):
+            may_retry = not _is_value_error(error)
+            if may_retry:
                 self._on_fault(error, limit_s, writes=writes)
-            raise PostgresUnavailableError(error) from None
+            raise DatabaseUnavailableError(error, may_retry=may_retry) from None
         # A full disk can still be read, so a successful read does not end a problem with writing.
         if writes or not self._problem_is_writing:
             self._set_problem(None)
         return result
+
+    async def fetch(
+        self, statement: str, values: tuple[Any, ...], limit_s: float, *, writes: bool = False
+    ) -> list[asyncpg.Record]:
+        """Return the rows of a statement; raise DatabaseUnavailableError as `run` does."""
+        return await self.run(lambda connection: connection.fetch(statement, *values), limit_s, writes=writes)
 
     def start_check(self) -> None:
         """Contact the database in the background, so that a problem is logged at the start."""
@@ -308,10 +308,13 @@ class PostgresPool:
 
     async def check(self, limit_s: float) -> None:
         """Contact the database and set `problem` to the reason if it is unavailable."""
-        with contextlib.suppress(PostgresUnavailableError):
+        with contextlib.suppress(DatabaseUnavailableError):
             await self.run(lambda connection: connection.fetchval("SELECT 1"), limit_s)
 
     async def close(self) -> None:
+        """Do nothing: all stores share the connections, and `disconnect` closes them."""
+
+    async def disconnect(self) -> None:
         """Close all connections."""
         left = list(self._tasks)
         for working in left:

@@ -11,23 +11,20 @@ import functools
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
-import asyncpg
-
-from scraper.store import base_page_store, record_logs, search_cache
+from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.index_documents import UNAVAILABLE_MESSAGE, IndexStore
 from scraper.store.index_model import IndexFaultError
 from scraper.store.postgres import page_queries
-from scraper.store.postgres.database import Connection, PostgresPool, PostgresUnavailableError, is_value_error
+from scraper.store.postgres.database import Connection, PostgresPool
 from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.page_search import search_pages
-from scraper.store.protocols import CacheScope, PageEntry
-from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
-from scraper.store.search_cache import SearchCache, SqlStatement
+from scraper.store.protocols import CacheScope, DatabaseUnavailableError, PageEntry
+from scraper.store.search_cache import SearchCache
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +58,7 @@ class PostgresPageStore(WriteBehindPageStore):
             page_queries.list_entries,
         )
         self._server = server
-        super().__init__(
-            queries, self._run_query, name=str(server.address), batch=_BATCH, retry_on=(PostgresUnavailableError,)
-        )
+        super().__init__(queries, server, name=str(server.address), batch=_BATCH)
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
@@ -83,26 +78,16 @@ class PostgresPageStore(WriteBehindPageStore):
         for lexer in (self._writing, self._reading):
             lexer.thread.shutdown(wait=False, cancel_futures=True)
 
-    @property
-    def _problem(self) -> str | None:
-        return self._server.problem
-
-    async def _clear(self) -> int | None:
+    async def _clear(self) -> int:
         self._sizes, self._pages_since_count = (0, 0), CHECKED_PAGES
-        count: int | None = await self._read(page_queries.clear, base_page_store.LONG_LIMIT_S)
-        return count
+        return await self._server.run(page_queries.clear, base_page_store.LONG_LIMIT_S)
 
-    async def _fetch_sizes(self) -> tuple[int, int] | None:
-        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < _COUNT_AGAIN_S:
-            return self._sizes if self._server.problem is None else None
-        sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
-        return sizes
-
-    async def _run_query(self, work: Callable[[Connection], Any], limit_s: float) -> Any:
-        try:
-            return await self._server.run(work, limit_s)
-        except PostgresUnavailableError:
-            return None
+    async def _fetch_sizes(self) -> tuple[int, int]:
+        if self._sizes[0] < LARGE or time.monotonic() - self._counted_at >= _COUNT_AGAIN_S:
+            return await self._server.run(self._count, base_page_store.GET_LIMIT_S)
+        if self._server.problem is not None:
+            raise DatabaseUnavailableError
+        return self._sizes
 
     def _touch(self, number: int) -> None:
         self._touched.add(number)
@@ -131,8 +116,8 @@ class PostgresPageStore(WriteBehindPageStore):
             return 0
         try:
             await self._server.run(functools.partial(self._insert, pages=pages), _WRITE_LIMIT_S, writes=True)
-        except PostgresUnavailableError as unavailable:
-            if not is_value_error(unavailable.reason):
+        except DatabaseUnavailableError as unavailable:
+            if unavailable.may_retry:
                 raise
             if len(pages) == 1:
                 log.warning("a page cannot be cached: %s", unavailable.reason)
@@ -166,7 +151,7 @@ class PostgresPageStore(WriteBehindPageStore):
         is_known = self._pages_since_count < CHECKED_PAGES
         if is_known and self._sizes[1] + self._bytes_since_count <= self._limit_bytes:
             return
-        with contextlib.suppress(PostgresUnavailableError):
+        with contextlib.suppress(DatabaseUnavailableError):
             pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
             while size > self._limit_bytes and pages > 1:
                 surplus = 1 - self._limit_bytes * _PRUNE_TO / size
@@ -174,15 +159,6 @@ class PostgresPageStore(WriteBehindPageStore):
                 if not await self._server.run(work, base_page_store.LONG_LIMIT_S, writes=True):
                     return  # another server is pruning
                 pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
-
-
-_SEARCH_WRITE_LIMIT_S = 10.0
-
-
-async def _fetch(
-    server: PostgresPool, statement: str, values: tuple[Any, ...], limit_s: float, *, writes: bool = False
-) -> list[asyncpg.Record]:
-    return await server.run(lambda connection: connection.fetch(statement, *values), limit_s, writes=writes)
 
 
 class PostgresSearchCache(SearchCache):
@@ -194,47 +170,9 @@ class PostgresSearchCache(SearchCache):
     """
     _get_answer = "SELECT answer FROM answers WHERE place = $1 AND retrieved_at BETWEEN $2 AND $3"
 
-    def __init__(self, server: PostgresPool, *, keeps_answers: bool = True) -> None:
-        """Use the connections of `server`. Without `keeps_answers` only cooldowns are stored."""
-        super().__init__(keeps_answers=keeps_answers, retry_on=(PostgresUnavailableError,))
-        self._server = server
-
-    async def _fetch(self, statement: str, values: tuple[Any, ...]) -> list[Any] | None:
-        try:
-            return await _fetch(self._server, statement, values, search_cache.READ_LIMIT_S)
-        except PostgresUnavailableError:
-            return None
-
-    async def _write(self, batch: list[SqlStatement]) -> None:
-        """Execute one statement; skip it if the database refuses its values."""
-        ((statement, values),) = batch
-        try:
-            await _fetch(self._server, statement, values, _SEARCH_WRITE_LIMIT_S, writes=True)
-        except PostgresUnavailableError as unavailable:
-            if not is_value_error(unavailable.reason):
-                raise
-
     def _answer_key(self, scope: CacheScope, key: str) -> tuple[Any, ...]:
         parts = "\0".join((scope.principal, scope.profile, scope.language, key))
         return (hashlib.blake2b(parts.encode(errors="replace"), digest_size=16).digest(),)
-
-
-class PostgresRecordLogs(RecordLogs):
-    """Record logs in one database, which all servers share."""
-
-    def __init__(self, server: PostgresPool) -> None:
-        """Use the connections of `server`."""
-        self._server = server
-
-    async def close(self) -> None:
-        """Do nothing: the caller closes the connections."""
-
-    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        limit_s = record_logs.WRITE_LIMIT_S if writes else record_logs.READ_LIMIT_S
-        try:
-            return await _fetch(self._server, statement, values, limit_s, writes=writes)
-        except PostgresUnavailableError as error:
-            raise RecordsUnavailableError from error
 
 
 INDEX_LIMIT_S = 10.0
@@ -276,10 +214,10 @@ class PostgresIndexStore(IndexStore):
         self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
     ) -> list[Any]:
         limit_s = _LOAD_LIMIT_S if is_long else INDEX_LIMIT_S
-        work = _fetch(self._server, statement, values, limit_s, writes=writes)
+        work = self._server.fetch(statement, values, limit_s, writes=writes)
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return running.result(_THREAD_LIMIT_S)
-        except (PostgresUnavailableError, TimeoutError, CancelledError):
+        except (DatabaseUnavailableError, TimeoutError, CancelledError):
             running.cancel()
             raise IndexFaultError(UNAVAILABLE_MESSAGE) from None

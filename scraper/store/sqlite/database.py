@@ -24,6 +24,8 @@ import apsw
 import tenacity
 from tenacity.wait import wait_base
 
+from scraper.store.protocols import DatabaseUnavailableError
+
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
@@ -41,10 +43,6 @@ _MISSING_TABLE = "no such "
 _ROLLBACK_FAILED = "cannot rollback"
 
 _LOCKED = (apsw.BusyError, apsw.LockedError)
-
-
-class DatabaseUnavailableError(Exception):
-    """The file cannot be used for this operation; the log says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,16 +332,25 @@ class DatabaseThreads:
         self._local = threading.local()
         self._connections: list[Database] = []
 
-    async def read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
-        """Return the result of `work`, or None if the file is unavailable, too many reads wait, or time is up."""
+    @property
+    def problem(self) -> str | None:
+        """Reason why the file is unavailable, or None."""
+        return self.database.problem
+
+    async def run(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T:
+        """Return the result of `work`, which reads.
+
+        Raises:
+            DatabaseUnavailableError: The file is unavailable, too many reads wait, or time is up.
+        """
         if self._waiting >= _WAITING_LIMIT:
-            return None
+            raise DatabaseUnavailableError
         self._waiting += 1
         try:
             async with asyncio.timeout(limit_s):
                 return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
         except TimeoutError:
-            return None
+            raise DatabaseUnavailableError from None
         except DatabaseUnavailableError:
             # The writer can create or repair the file.
             return await self.run_in_writer(work, limit_s)
@@ -351,26 +358,24 @@ class DatabaseThreads:
             self._waiting -= 1
 
     async def fetch(
-        self, statement: str, values: tuple[Any, ...], limit_s: float | None, *, writes: bool = False
-    ) -> list[Any] | None:
-        """Return the rows of a statement; None as for `read` and `run_in_writer`."""
+        self, statement: str, values: tuple[Any, ...], limit_s: float, *, writes: bool = False
+    ) -> list[Any]:
+        """Return the rows of a statement; raise DatabaseUnavailableError as `run` does."""
 
         def work(connection: apsw.Connection) -> list[Any]:
             return connection.execute(statement, values).fetchall()
 
-        if writes or limit_s is None:
-            return await self.run_in_writer(work, limit_s, writes=writes)
-        return await self.read(work, limit_s)
+        if writes:
+            return await self.run_in_writer(work, limit_s, writes=True)
+        return await self.run(work, limit_s)
 
-    async def run_in_writer(
-        self, work: Callable[[apsw.Connection], T], limit_s: float | None = None, *, writes: bool = False
-    ) -> T | None:
-        """Run `work` in the writing thread; return None if the file is unavailable or time is up."""
+    async def run_in_writer(self, work: Callable[[apsw.Connection], T], limit_s: float, *, writes: bool = False) -> T:
+        """Run `work` in the writing thread; raise DatabaseUnavailableError if the file is unavailable or time is up."""
         try:
             async with asyncio.timeout(limit_s):
-                return await asyncio.wrap_future(self.writer.submit(self.try_run, work, writes=writes))
+                return await asyncio.wrap_future(self.writer.submit(self.database.run, work, writes=writes))
         except TimeoutError:
-            return None
+            raise DatabaseUnavailableError from None
 
     def try_run(self, work: Callable[[apsw.Connection], T], *, writes: bool = False) -> T | None:
         """Run `work` in this thread, which must be the writing one; return None if the file is unavailable."""

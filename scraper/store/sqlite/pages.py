@@ -44,20 +44,11 @@ class SqlitePageStore(WriteBehindPageStore):
             page_queries.get, _search_pages, page_queries.list_recent, _find_page, page_queries.list_entries
         )
         self._threads = DatabaseThreads(folder / FILE_NAME, page_queries.SCHEMA, "pages")
-        super().__init__(queries, self._threads.read, name="it", batch=BATCH)
+        super().__init__(queries, self._threads, name="it", batch=BATCH)
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         # The file is opened now rather than with the first page, so that a problem is reported at the start.
         self._threads.writer.submit(self._threads.try_run, lambda connection: None)
-
-    async def close(self) -> None:
-        """Write the queued pages, then close the file."""
-        await super().close()
-        await self._threads.close()
-
-    @property
-    def _problem(self) -> str | None:
-        return self._threads.database.problem
 
     def _touch(self, number: int) -> None:
         if number not in self._touched:
@@ -69,7 +60,7 @@ class SqlitePageStore(WriteBehindPageStore):
         if touched:
             self._threads.try_run(functools.partial(page_queries.touch, numbers=touched))
 
-    async def _clear(self) -> int | None:
+    async def _clear(self) -> int:
         def work(connection: apsw.Connection) -> int:
             with connection:
                 count = page_queries.clear(connection)
@@ -80,7 +71,7 @@ class SqlitePageStore(WriteBehindPageStore):
 
         return await self._threads.run_in_writer(work, base_page_store.LONG_LIMIT_S)
 
-    async def _fetch_sizes(self) -> tuple[int, int] | None:
+    async def _fetch_sizes(self) -> tuple[int, int]:
         return await self._threads.run_in_writer(page_queries.sizes, base_page_store.GET_LIMIT_S)
 
     async def _write(self, batch: list[PageEntry]) -> None:

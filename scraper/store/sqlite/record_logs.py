@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from scraper.store.record_logs import READ_LIMIT_S, WRITE_LIMIT_S, RecordLogs, RecordsUnavailableError
+from scraper.store.record_logs import RecordLogs
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
 FILE_NAME = "records.sqlite"
@@ -27,20 +26,6 @@ _SCHEMA = DatabaseSchema(
 )
 
 
-class SqliteRecordLogs(RecordLogs):
-    """Record logs in `records.sqlite` in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        """Open the file with the first call; the folder is created if needed."""
-        self._threads = DatabaseThreads(folder / FILE_NAME, _SCHEMA, "records")
-
-    async def close(self) -> None:
-        """Close the file."""
-        await self._threads.close()
-
-    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
-        limit_s = WRITE_LIMIT_S if writes else READ_LIMIT_S
-        rows = await self._threads.fetch(statement, values, limit_s, writes=writes)
-        if rows is None:
-            raise RecordsUnavailableError
-        return rows
+def open_record_logs(folder: Path) -> RecordLogs:
+    """Return the record logs in `records.sqlite` in a folder; the first call opens the file."""
+    return RecordLogs(DatabaseThreads(folder / FILE_NAME, _SCHEMA, "records"))

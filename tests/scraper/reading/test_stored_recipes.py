@@ -10,8 +10,9 @@ import pytest
 
 from scraper.errors import InvalidArgumentError
 from scraper.reading.fields import MAX_RECIPES, StoredRecipes
-from scraper.store.record_logs import RecordsUnavailableError, StoredRecord
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import StoredRecord
+from scraper.store.sqlite.record_logs import open_record_logs
 
 
 def recipe(number: int) -> str:
@@ -23,7 +24,7 @@ def id_in(text: str) -> str:
 
 
 async def test_a_recipe_is_stored_once_and_found_by_its_owner(tmp_path: Path) -> None:
-    records = SqliteRecordLogs(tmp_path)
+    records = open_record_logs(tmp_path)
     recipes = StoredRecipes(records)
     first, again = await recipes.save("ann", recipe(1)), await recipes.save("ann", recipe(1))
     assert first == again and json.loads(first) | {"id": ""} == json.loads(recipe(1)) | {"id": ""}
@@ -36,7 +37,7 @@ async def test_a_recipe_is_stored_once_and_found_by_its_owner(tmp_path: Path) ->
 
 
 async def test_the_oldest_recipes_are_deleted_and_concurrent_ones_are_kept(tmp_path: Path) -> None:
-    records = SqliteRecordLogs(tmp_path)
+    records = open_record_logs(tmp_path)
     recipes = StoredRecipes(records)
     saved = [await recipes.save("ann", recipe(number)) for number in range(MAX_RECIPES + 3)]
     assert len(await records.read("ann", "recipes")) == MAX_RECIPES
@@ -52,7 +53,7 @@ class NoRecords:
     """Fake record logs of a store that is unavailable."""
 
     async def read(self, principal: str, log: str) -> list[StoredRecord]:
-        raise RecordsUnavailableError
+        raise DatabaseUnavailableError
 
 
 async def test_without_a_store_recipes_have_no_id() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from scraper.coordination.state import Cooldown
 from scraper.search.engine_throttle import COOLDOWNS_S, MAX_FAULTS, CircuitBreakers, after_failure, is_cooling_down
-from scraper.store.search_cache import SqliteSearchCache
+from scraper.store.search_cache import open_search_cache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 NOW = 1_800_000_000.0
@@ -68,10 +68,10 @@ async def test_a_block_after_a_cooldown_has_a_longer_one() -> None:
 
 
 async def test_a_restart_does_not_end_a_cooldown(tmp_path: Path) -> None:
-    first = SqliteSearchCache(tmp_path)
+    first = open_search_cache(tmp_path)
     await CircuitBreakers(first).note_outcome("bing", "captcha")
     await first.close()
-    second = SqliteSearchCache(tmp_path)
+    second = open_search_cache(tmp_path)
     assert await CircuitBreakers(second).find_cooldown("bing") is not None
     # The engine did not block the other egress proxy.
     assert await CircuitBreakers(second, "http://user:word@proxy.example:8080").find_cooldown("bing") is None
@@ -81,7 +81,7 @@ async def test_a_restart_does_not_end_a_cooldown(tmp_path: Path) -> None:
 
 async def test_cooldowns_work_without_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    searches = SqliteSearchCache(tmp_path / "file")
+    searches = open_search_cache(tmp_path / "file")
     breakers = CircuitBreakers(searches)
     await breakers.note_outcome("bing", "captcha")
     assert await breakers.find_cooldown("bing") is not None

@@ -23,7 +23,7 @@ from scraper.settings import Settings
 from scraper.store.factory import Store
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import open_record_logs
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
@@ -61,7 +61,7 @@ class App:
         self.browsers = Browsers()
         self.pages = NullPageStore()
         self.shared = SharedState()
-        records = SqliteRecordLogs(Path(os.devnull))
+        records = open_record_logs(Path(os.devnull))
         self.store = Store(self.pages, MemorySearchCache(), IndexService(Path(os.devnull)), records)
 
     @classmethod

@@ -139,7 +139,7 @@ async def shared_pages(url: str, *, limit_bytes: int = 100_000_000) -> AsyncIter
         yield pages
     finally:
         await pages.close()
-        await server.close()
+        await server.disconnect()
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ from scraper.store.factory import Store, open_store
 from scraper.store.index_model import IndexDocument
 from scraper.store.login_profiles import LoginProfiles, ProfileInfo
 from scraper.store.protocols import CacheScope, PageEntry
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.record_logs import RecordLogs
+from scraper.store.sqlite.record_logs import open_record_logs
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.facts.fields.test_extraction_recipes import LAMP, LAMP_VALUES, by_recipe
 from tests.scraper.store.conftest import DAY_S
@@ -77,10 +78,10 @@ async def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def records(tmp_path: Path) -> AsyncIterator[SqliteRecordLogs]:
+async def records(tmp_path: Path) -> AsyncIterator[RecordLogs]:
     """Open the record logs of the earlier versions."""
     unpack_records(tmp_path)
-    opened = SqliteRecordLogs(tmp_path)
+    opened = open_record_logs(tmp_path)
     yield opened
     await opened.close()
 
@@ -89,9 +90,7 @@ def unpack_records(folder: Path) -> None:
     (folder / "records.sqlite").write_bytes(gzip.decompress((FILES / "records.sqlite.gz").read_bytes()))
 
 
-async def test_a_login_profile_of_an_earlier_version_is_used_and_replaced(
-    records: SqliteRecordLogs, tmp_path: Path
-) -> None:
+async def test_a_login_profile_of_an_earlier_version_is_used_and_replaced(records: RecordLogs, tmp_path: Path) -> None:
     (tmp_path / "profile.key").write_bytes((FILES / "profile.key").read_bytes())
     profiles = LoginProfiles(records, tmp_path, None)
     info = ProfileInfo("shop", ("shop.example",), 1_795_859_616.333)
@@ -108,9 +107,7 @@ async def test_a_login_profile_of_an_earlier_version_is_used_and_replaced(
     assert replaced is not None and not replaced.state.storage
 
 
-async def test_tasks_of_an_earlier_version_are_continued(
-    records: SqliteRecordLogs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_tasks_of_an_earlier_version_are_continued(records: RecordLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_795_859_620.0)
     tasks = TaskStore(records)
     done = await tasks.read("anna", "6b0aa4a0--5MGVy0R-xBl7UlxAcW0oQ")
@@ -124,7 +121,7 @@ async def test_tasks_of_an_earlier_version_are_continued(
     assert again is not None and again.state.attempts == 2
 
 
-async def test_a_recipe_of_an_earlier_version_reads_a_page(records: SqliteRecordLogs) -> None:
+async def test_a_recipe_of_an_earlier_version_reads_a_page(records: RecordLogs) -> None:
     recipe = await StoredRecipes(records).load("anna", '{"id":"637c2bffc1d6"}')
     assert by_recipe(LAMP, recipe).values == LAMP_VALUES
 

@@ -23,7 +23,7 @@ from scraper.settings import Settings
 from scraper.store.index_model import IndexDocument, IndexFaultError
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import SqliteSearchCache
+from scraper.store.search_cache import open_search_cache
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.reading.fakes import ScriptedBrowsers, ScriptedWorkers
@@ -55,7 +55,7 @@ async def pages_in(folder: Path) -> AsyncIterator[Kept]:
 
 @asynccontextmanager
 async def searches_in(folder: Path) -> AsyncIterator[Kept]:
-    searches = SqliteSearchCache(folder)
+    searches = open_search_cache(folder)
 
     async def put() -> None:
         searches.put("key", SearchAnswer("q", (), (), retrieved_at=datetime.now(UTC)), scope=CacheScope())
@@ -161,7 +161,7 @@ async def test_a_locked_file_is_usable_again_later(
 
 async def test_rests_of_engines_are_remembered_without_their_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    searches = SqliteSearchCache(tmp_path / "file" / "data")
+    searches = open_search_cache(tmp_path / "file" / "data")
     searches.set_cooldown("bing", "direct", Cooldown("captcha", until=1.0))
     assert await searches.get_cooldown("bing", "direct") == Cooldown("captcha", until=1.0)
     await searches.close()

@@ -47,7 +47,7 @@ async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         await shared.create("notes", principal=ME, backend="sqlite")
         yield shared
         await shared.close()
-        await server.close()
+        await server.disconnect()
         return
     async with opened(tmp_path) as made:
         await made.create("notes", principal=ME, backend=request.param)

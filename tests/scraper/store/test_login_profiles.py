@@ -13,7 +13,8 @@ import pytest
 
 from browsers.login_state import LoginState, LoginStateError
 from scraper.store.login_profiles import KEY_FILE, LoginProfiles, ProfileKeyError, ProfileNotReadableError
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.record_logs import RecordLogs
+from scraper.store.sqlite.record_logs import open_record_logs
 
 HOSTS = ("shop.example",)
 STATE = LoginState(
@@ -23,13 +24,13 @@ STATE = LoginState(
 
 
 @pytest.fixture
-async def records(tmp_path: Path) -> AsyncIterator[SqliteRecordLogs]:
-    logs = SqliteRecordLogs(tmp_path)
+async def records(tmp_path: Path) -> AsyncIterator[RecordLogs]:
+    logs = open_record_logs(tmp_path)
     yield logs
     await logs.close()
 
 
-async def test_a_profile_is_read_back_by_its_caller_only(records: SqliteRecordLogs, tmp_path: Path) -> None:
+async def test_a_profile_is_read_back_by_its_caller_only(records: RecordLogs, tmp_path: Path) -> None:
     profiles = LoginProfiles(records, tmp_path, None)
     await profiles.save("ann", "shop", HOSTS, LoginState())
     await profiles.save("ann", "shop", HOSTS, STATE)
@@ -43,7 +44,7 @@ async def test_a_profile_is_read_back_by_its_caller_only(records: SqliteRecordLo
     assert await again.load("ann", "shop") is None
 
 
-async def test_nothing_of_it_is_in_plain_text(records: SqliteRecordLogs, tmp_path: Path) -> None:
+async def test_nothing_of_it_is_in_plain_text(records: RecordLogs, tmp_path: Path) -> None:
     profiles = LoginProfiles(records, tmp_path, None)
     await profiles.save("ann", "shop", HOSTS, STATE)
     found = await profiles.load("ann", "shop")
@@ -54,9 +55,7 @@ async def test_nothing_of_it_is_in_plain_text(records: SqliteRecordLogs, tmp_pat
 
 
 @pytest.mark.parametrize("change", ["caller", "name", "hosts", "time", "key"])
-async def test_a_copied_or_changed_row_cannot_be_decrypted(
-    records: SqliteRecordLogs, tmp_path: Path, change: str
-) -> None:
+async def test_a_copied_or_changed_row_cannot_be_decrypted(records: RecordLogs, tmp_path: Path, change: str) -> None:
     await LoginProfiles(records, tmp_path, None).save("ann", "shop", HOSTS, STATE)
     (row,) = await records.read("ann", "login/shop")
     raw = json.loads(row.data)
@@ -71,7 +70,7 @@ async def test_a_copied_or_changed_row_cannot_be_decrypted(
         await LoginProfiles(records, tmp_path, key).load(caller, name)
 
 
-async def test_a_wrong_key_is_reported_without_it(records: SqliteRecordLogs, tmp_path: Path) -> None:
+async def test_a_wrong_key_is_reported_without_it(records: RecordLogs, tmp_path: Path) -> None:
     with pytest.raises(ProfileKeyError, match="SEARCH_MCP_PROFILE_KEY is not a key") as caught:
         await LoginProfiles(records, tmp_path, "c2hvcnQ=").save("ann", "shop", HOSTS, STATE)
     assert "c2hvcnQ" not in str(caught.value)

@@ -10,22 +10,22 @@ import pytest
 
 from scraper.store import record_logs
 from scraper.store.postgres.database import PostgresPool
-from scraper.store.postgres.stores import PostgresRecordLogs
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError
-from scraper.store.sqlite.record_logs import FILE_NAME, SqliteRecordLogs
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs
+from scraper.store.sqlite.record_logs import FILE_NAME, open_record_logs
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def logs(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[RecordLogs]:
     """Open empty logs of each backend."""
     if request.param == "sqlite":
-        sqlite = SqliteRecordLogs(tmp_path)
+        sqlite = open_record_logs(tmp_path)
         yield sqlite
         await sqlite.close()
         return
     server = PostgresPool(await request.getfixturevalue("postgres").database())
-    yield PostgresRecordLogs(server)
-    await server.close()
+    yield RecordLogs(server)
+    await server.disconnect()
 
 
 async def test_records_come_back_in_the_order_of_their_numbers(logs: RecordLogs) -> None:
@@ -90,9 +90,9 @@ async def test_logs_without_recent_records_are_deleted(logs: RecordLogs, monkeyp
 
 async def test_an_unusable_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
-    logs = SqliteRecordLogs(tmp_path)
-    with pytest.raises(RecordsUnavailableError):
+    logs = open_record_logs(tmp_path)
+    with pytest.raises(DatabaseUnavailableError):
         await logs.append("ann", "a", 0, b"x")
-    with pytest.raises(RecordsUnavailableError):
+    with pytest.raises(DatabaseUnavailableError):
         await logs.read("ann", "a")
     await logs.close()

@@ -14,7 +14,7 @@ from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.store.postgres.database import PostgresPool
 from scraper.store.postgres.stores import PostgresSearchCache
 from scraper.store.protocols import CacheScope
-from scraper.store.search_cache import FILE_NAME, SearchCache, SqliteSearchCache
+from scraper.store.search_cache import FILE_NAME, SearchCache, open_search_cache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 HERE = CacheScope()
@@ -39,11 +39,11 @@ def answer(age: timedelta = timedelta()) -> SearchAnswer:
 @pytest.fixture(params=["sqlite", "memory", "postgres"])
 async def searches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchCache]:
     if request.param != "postgres":
-        yield SqliteSearchCache(tmp_path) if request.param == "sqlite" else MemorySearchCache()
+        yield open_search_cache(tmp_path) if request.param == "sqlite" else MemorySearchCache()
         return
     server = PostgresPool(await request.getfixturevalue("postgres").database())
     yield PostgresSearchCache(server)
-    await server.close()
+    await server.disconnect()
 
 
 async def test_an_answer_is_stored_unchanged(searches: SearchCache) -> None:
@@ -90,7 +90,7 @@ async def test_a_cooldown_is_stored_until_it_is_deleted(searches: SearchCache) -
 
 
 async def test_half_a_surrogate_pair_in_a_title_is_replaced(tmp_path: Path) -> None:
-    searches = SqliteSearchCache(tmp_path)
+    searches = open_search_cache(tmp_path)
     broken = replace(answer(), results=(SearchResult("Half \ud83d", "https://a.example/", "", ("bing",), 0.1),))
     searches.put("key", broken, scope=HERE)
     found = await searches.get("key", scope=HERE, max_age_s=60)
@@ -100,7 +100,7 @@ async def test_half_a_surrogate_pair_in_a_title_is_replaced(tmp_path: Path) -> N
 
 async def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"SQLite format 3\x00" + b"\xff" * 5_000)
-    searches = SqliteSearchCache(tmp_path)
+    searches = open_search_cache(tmp_path)
     assert await searches.get("key", scope=HERE, max_age_s=60) is None
     searches.put("key", answer(), scope=HERE)
     assert await searches.get("key", scope=HERE, max_age_s=60) is not None
@@ -108,7 +108,7 @@ async def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
 
 
 async def test_answers_are_not_stored_without_a_cache(tmp_path: Path) -> None:
-    searches = SqliteSearchCache(tmp_path, keeps_answers=False)
+    searches = open_search_cache(tmp_path, keeps_answers=False)
     searches.put("key", answer(), scope=HERE)
     assert await searches.get("key", scope=HERE, max_age_s=60) is None
     await searches.close()

@@ -12,7 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.store.sqlite.database import Database, DatabaseUnavailableError
+from scraper.store.protocols import DatabaseUnavailableError
+from scraper.store.sqlite.database import Database
 from scraper.store.sqlite.page_queries import SCHEMA
 from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.store.conftest import PATIENCE_S, entry, opened, text_of

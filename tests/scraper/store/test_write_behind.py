@@ -8,7 +8,7 @@ import pytest
 
 from scraper.store import base_page_store as write_behind
 from scraper.store.base_page_store import WriteBehindQueue
-from scraper.store.postgres.database import PostgresUnavailableError
+from scraper.store.protocols import DatabaseUnavailableError
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ async def test_failed_writes_are_retried_and_flush_returns() -> None:
 
     async def write(batch: list[int]) -> None:
         if is_away:
-            raise PostgresUnavailableError
+            raise DatabaseUnavailableError
         written.extend(batch)
 
     waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=2)
@@ -54,7 +54,7 @@ async def test_items_beyond_the_size_limit_are_counted_as_lost(monkeypatch: pyte
     monkeypatch.setattr(write_behind, "QUEUE_BYTES", 100)
 
     async def write(batch: list[int]) -> None:
-        raise PostgresUnavailableError
+        raise DatabaseUnavailableError
 
     waiting: WriteBehindQueue[int] = WriteBehindQueue(write, batch=2)
     assert waiting.put(1, 90) and not waiting.put(2, 20)

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from scraper.server import tasks
 from scraper.server.calls.dispatcher import ShuttingDownError
 from scraper.server.tasks import MAX_ATTEMPTS, MAX_TASKS, RunningTask, TaskRunner, TaskState, TaskStore
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.sqlite.record_logs import open_record_logs
 from tests.scraper.process import until
 
 ANN = "ann"
@@ -25,7 +25,7 @@ ANN = "ann"
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[TaskStore]:
     """Open an empty store."""
-    records = SqliteRecordLogs(tmp_path)
+    records = open_record_logs(tmp_path)
     yield TaskStore(records)
     await records.close()
 
