@@ -69,86 +69,6 @@ class EnginePageRequest:
     deadline: Deadline
 
 
-class _EnginePages:
-    """Load and parse result pages."""
-
-    def __init__(self, browsers: Browsers, workers: WorkerPool) -> None:
-        self._browsers = browsers
-        self._workers = workers
-
-    async def read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
-        snapshot, response = await self._visit(request, page)
-        if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
-            # Unknown block pages that clear themselves: wait for the results alone.
-            _, response = await self._visit(request, replace(page, wait=request.engine.ready))
-        if snapshot is None or response.outcome is not EngineOutcome.BLOCKED or error_reason(response) != "consent":
-            return response
-        refusal = build_consent_refusal(snapshot, page)
-        if refusal is None:
-            return response
-        _, response = await self._visit(request, refusal)
-        if response.outcome is EngineOutcome.ERROR:
-            # The form may lead anywhere. It set the cookie that matters.
-            _, response = await self._visit(request, page)
-        return response
-
-    async def read_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
-        """Submit the search form of the engine's home page; return None if it cannot be loaded or has no such form."""
-        now = datetime.now(UTC)
-
-        async def fill_form(snapshot: Snapshot) -> Request | None:
-            return await self._workers.run(
-                form.build_request,
-                snapshot,
-                request.query,
-                now,
-                limit_s=PARSE_LIMIT_S,
-                deadline_s=max(0.1, request.deadline.left_s()),
-            )
-
-        async def is_enough(snapshot: Snapshot) -> bool:
-            return await fill_form(snapshot) is not None
-
-        try:
-            home_page = _adapt_request(request, form.page(request.query, now))
-            results_page = await fill_form(await self._browsers.visit(home_page, is_enough))
-        except (browser_errors.BrowsersError, WorkerFailedError):
-            return None
-        return None if results_page is None else await self.read(request, results_page)
-
-    async def _visit(self, request: EnginePageRequest, page: Request) -> tuple[Snapshot | None, EngineResponse]:
-        served: EngineResponse | None = None
-
-        async def is_enough(snapshot: Snapshot) -> bool:
-            """Return True if rendering cannot add anything to the page as served."""
-            nonlocal served
-            served = await self._parse(request, snapshot)
-            if served.outcome is EngineOutcome.BLOCKED:
-                return not served.clears_itself
-            is_complete = served.outcome is EngineOutcome.OK and page.mode is not Mode.RENDER
-            return is_complete or served.outcome is EngineOutcome.NONE
-
-        try:
-            snapshot = await self._browsers.visit(_adapt_request(request, page), is_enough)
-        except browser_errors.BrowsersError as error:
-            reason = _BROWSER_FAILURES.get(type(error), "unreachable")
-            return None, EngineResponse(EngineOutcome.ERROR, detail=reason)
-        if snapshot.rendered or served is None:
-            served = await self._parse(request, snapshot)
-        return snapshot, served
-
-    async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
-        now, left_s = datetime.now(UTC), max(0.1, request.deadline.left_s())
-        try:
-            response = await self._workers.run(
-                request.engine.parse, snapshot, now, limit_s=PARSE_LIMIT_S, deadline_s=left_s
-            )
-            return replace(response, pause_s=max(response.pause_s, parse_retry_after_s(snapshot) or 0.0))
-        except WorkerFailedError as error:
-            log.warning("a page of %s could not be parsed: %s", request.engine.name, error)
-            return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-
-
 def error_reason(response: EngineResponse) -> str:
     """Return the reason code of a block or an error; unknown details are mapped to a known code."""
     detail = response.detail
@@ -275,7 +195,7 @@ class EngineQueryRunner:
         """Query through the browsers with circuit breakers, a throttle, and daily limits."""
         self._limits = limits
         self._browsers = browsers
-        self._pages = _EnginePages(browsers, workers)
+        self._workers = workers
         self._breakers = breakers
         self._throttle = throttle
 
@@ -363,7 +283,7 @@ class EngineQueryRunner:
         is_unknown = response.outcome is EngineOutcome.ERROR and error_reason(response) == "layout_changed"
         if engine.home_page_form is None or not is_unknown or not await _pause_if_time(request):
             return response
-        return await self._pages.read_through_home_page(request, engine.home_page_form) or response
+        return await self._load_through_home_page(request, engine.home_page_form) or response
 
     async def _later_pages(
         self, request: EnginePageRequest, first: EngineResponse, rows: int
@@ -392,11 +312,84 @@ class EngineQueryRunner:
     async def _read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
         spacing_s = request.engine.spacing_s
         try:
-            response = await self._pages.read(request, page)
+            response = await self._load(request, page)
             spacing_s = max(spacing_s, min(response.pause_s, MAX_PAUSE_S))
             return response
         finally:
             self._throttle.note_request(request.engine.name, spacing_s)
+
+    async def _load(self, request: EnginePageRequest, page: Request) -> EngineResponse:
+        """Load and parse a result page, also behind a block page that clears itself or a consent form."""
+        snapshot, response = await self._visit(request, page)
+        if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
+            # Unknown block pages that clear themselves: wait for the results alone.
+            _, response = await self._visit(request, replace(page, wait=request.engine.ready))
+        if snapshot is None or response.outcome is not EngineOutcome.BLOCKED or error_reason(response) != "consent":
+            return response
+        refusal = build_consent_refusal(snapshot, page)
+        if refusal is None:
+            return response
+        _, response = await self._visit(request, refusal)
+        if response.outcome is EngineOutcome.ERROR:
+            # The form may lead anywhere. It set the cookie that matters.
+            _, response = await self._visit(request, page)
+        return response
+
+    async def _load_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
+        """Submit the search form of the engine's home page; return None if it cannot be loaded or has no such form."""
+        now = datetime.now(UTC)
+
+        async def fill_form(snapshot: Snapshot) -> Request | None:
+            return await self._workers.run(
+                form.build_request,
+                snapshot,
+                request.query,
+                now,
+                limit_s=PARSE_LIMIT_S,
+                deadline_s=max(0.1, request.deadline.left_s()),
+            )
+
+        async def is_enough(snapshot: Snapshot) -> bool:
+            return await fill_form(snapshot) is not None
+
+        try:
+            home_page = _adapt_request(request, form.page(request.query, now))
+            results_page = await fill_form(await self._browsers.visit(home_page, is_enough))
+        except (browser_errors.BrowsersError, WorkerFailedError):
+            return None
+        return None if results_page is None else await self._load(request, results_page)
+
+    async def _visit(self, request: EnginePageRequest, page: Request) -> tuple[Snapshot | None, EngineResponse]:
+        served: EngineResponse | None = None
+
+        async def is_enough(snapshot: Snapshot) -> bool:
+            """Return True if rendering cannot add anything to the page as served."""
+            nonlocal served
+            served = await self._parse(request, snapshot)
+            if served.outcome is EngineOutcome.BLOCKED:
+                return not served.clears_itself
+            is_complete = served.outcome is EngineOutcome.OK and page.mode is not Mode.RENDER
+            return is_complete or served.outcome is EngineOutcome.NONE
+
+        try:
+            snapshot = await self._browsers.visit(_adapt_request(request, page), is_enough)
+        except browser_errors.BrowsersError as error:
+            reason = _BROWSER_FAILURES.get(type(error), "unreachable")
+            return None, EngineResponse(EngineOutcome.ERROR, detail=reason)
+        if snapshot.rendered or served is None:
+            served = await self._parse(request, snapshot)
+        return snapshot, served
+
+    async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
+        now, left_s = datetime.now(UTC), max(0.1, request.deadline.left_s())
+        try:
+            response = await self._workers.run(
+                request.engine.parse, snapshot, now, limit_s=PARSE_LIMIT_S, deadline_s=left_s
+            )
+            return replace(response, pause_s=max(response.pause_s, parse_retry_after_s(snapshot) or 0.0))
+        except WorkerFailedError as error:
+            log.warning("a page of %s could not be parsed: %s", request.engine.name, error)
+            return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
 
 
 def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
