@@ -16,7 +16,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import snapshot_of
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.html.page import hidden_elements
 from scraper.html.page.css_rules import HiddenByRules
 from scraper.html.page.page_tree import build_page_tree

@@ -19,7 +19,7 @@ from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.verdict.pages import LabeledPage, saved_pages, snapshot_of
 from scraper.extract.verdict.verdict import FEATURES, LONG_WORDS, PageSignals
 from scraper.extract.verdict.verdict import measure as measure_page
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.html.page import main_content, page_tree
 
 FOLDS = 4

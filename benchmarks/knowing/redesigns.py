@@ -22,7 +22,7 @@ from benchmarks.knowing.peers import PeerProcess
 from benchmarks.knowing.records import saved_page
 from scraper.facts.fields import extraction_recipes
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 
 DEGREES = ("names", "tags", "moved")
 _REAL_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")

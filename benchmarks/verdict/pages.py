@@ -20,7 +20,7 @@ from lxml import etree
 
 from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
-from scraper.html.dom.xpath import Element, element_selector
+from scraper.html.dom.parsing import Element, element_selector
 
 HELD = 0.75
 MISSING = 0.3

@@ -15,8 +15,7 @@ from scraper.documents.office_xml import LINK
 from scraper.documents.safe_zip import ZipParts, first_text, parse_xml
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.markdown import converter
-from scraper.html.dom.parsing import parse_html
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, parse_html, text_of
 
 __all__ = ["read_epub", "read_fiction_book", "warm_up"]
 

@@ -16,8 +16,7 @@ from browsers.model import Snapshot
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_markup import remove_internal_links
 from scraper.extract import reader
-from scraper.html.dom.parsing import parse_html
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element, parse_html
 from scraper.html.page import hidden_elements
 from scraper.text.sanitize import clean_line
 

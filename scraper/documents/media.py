@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
 from scraper.documents.safe_zip import parse_xml
 from scraper.errors import MalformedDocumentError, NoContentError
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, text_of
 from scraper.values.text import format_clock
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')

@@ -15,8 +15,7 @@ from lxml import etree
 from scraper.documents.model import ParseRequest
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
-from scraper.html.dom.parsing import parse_html
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, parse_html, text_of
 from scraper.text.numerals import format_numeral
 from scraper.text.sanitize import clean_line
 

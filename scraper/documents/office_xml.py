@@ -17,7 +17,7 @@ from lxml import etree
 from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 
 _SCHEMAS, _MICROSOFT = "{http://schemas.openxmlformats.org/", "{http://schemas.microsoft.com/office/"
 W, S = f"{_SCHEMAS}wordprocessingml/2006/main}}", f"{_SCHEMAS}spreadsheetml/2006/main}}"

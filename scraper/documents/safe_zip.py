@@ -14,7 +14,7 @@ from lxml import etree
 
 from scraper.documents.model import locked_error
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 
 _MAX_ENTRIES = 20_000
 """Entries of an archive. Documents with a thousand pictures have a few thousand parts."""

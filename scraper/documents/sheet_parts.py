@@ -11,7 +11,7 @@ from scraper.documents.compound_file import CompoundFile
 from scraper.documents.model import locked_error
 from scraper.documents.office_xml import THREADED, S, find_related_parts, find_relations, iter_sheet_parts
 from scraper.documents.safe_zip import ZipParts
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.text.sanitize import clean_line
 
 _STYLES = "xl/styles.xml"

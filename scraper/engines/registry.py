@@ -26,7 +26,7 @@ from scraper.engines.request_builder import (
 from scraper.engines.response_parser import ParseRules, parse_response, parse_rss
 from scraper.engines.result_page import build_result_page
 from scraper.engines.row_parsers import ResultLayout, css
-from scraper.html.dom.xpath import element_selector
+from scraper.html.dom.parsing import element_selector
 
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 BuildRequest = Callable[[SearchQuery, datetime], Request]

@@ -14,7 +14,7 @@ from browsers.model import Mode, Request, Tier
 from scraper.engines.model import SearchQuery
 from scraper.engines.result_page import ResultPage
 from scraper.engines.row_parsers import css
-from scraper.html.dom.xpath import element_selector
+from scraper.html.dom.parsing import element_selector
 
 _CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

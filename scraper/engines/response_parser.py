@@ -31,7 +31,7 @@ from scraper.engines.result_page import (
 from scraper.engines.row_parsers import ElementSelect, ResultLayout
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 from scraper.words.matcher import WordPattern, expand

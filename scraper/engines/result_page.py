@@ -17,7 +17,7 @@ from lxml import etree
 from browsers.model import Snapshot
 from scraper.engines.model import EngineResult
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element, element_selector, text_of, text_selector
+from scraper.html.dom.parsing import Element, element_selector, text_of, text_selector
 from scraper.html.page import page_tree
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line

@@ -31,7 +31,7 @@ from scraper.engines.result_page import (
     resolve_opaque,
     unwrap_redirect,
 )
-from scraper.html.dom.xpath import Element, classes_of, element_selector
+from scraper.html.dom.parsing import Element, classes_of, element_selector
 from scraper.urls import split_url
 
 ElementSelect: TypeAlias = Callable[[Element], list[Element]]

@@ -9,9 +9,8 @@ from itertools import chain, islice
 from lxml import etree
 
 from scraper.extract.markdown import converter
-from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.parsing import Element, parse_html, text_of
 from scraper.html.dom.urls import UrlResolver
-from scraper.html.dom.xpath import Element, text_of
 from scraper.model import Document, Link
 from scraper.text import date_parsing
 from scraper.text.markdown_structure import find_headings

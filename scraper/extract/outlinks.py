@@ -10,9 +10,8 @@ from itertools import chain, islice
 import ada_url
 
 from browsers.model import Snapshot
-from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.parsing import Element, attribute_selector, parse_html, text_of
 from scraper.html.dom.urls import UrlResolver
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line

@@ -23,7 +23,7 @@ from scraper.facts import structured
 from scraper.facts.metadata import jsonld_article, metadata
 from scraper.facts.metadata.metadata import Metadata
 from scraper.facts.structured import PageFacts
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import Document, Image, Link, Verdict

@@ -9,7 +9,7 @@ from scraper.facts import money, product_visible
 from scraper.facts.model import FactSource
 from scraper.facts.product_js_state import read_script_data
 from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 

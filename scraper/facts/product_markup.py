@@ -25,7 +25,7 @@ from scraper.facts.schema_graph import (
     property_value,
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern
 

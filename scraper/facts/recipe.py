@@ -26,7 +26,7 @@ from scraper.facts.schema_graph import (
     property_value,
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern

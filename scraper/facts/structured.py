@@ -20,7 +20,7 @@ from scraper.facts.metadata.metadata import Metadata
 from scraper.facts.syntaxes import jsonld, opengraph
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import attribute_selector, text_of
+from scraper.html.dom.parsing import attribute_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import StructuredData

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from scraper.documents.office_xml import M, W
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.html.math.symbols import FUNCTIONS, SYMBOLS
 
 _MAX_DEPTH = 60

@@ -16,8 +16,7 @@ from scraper.documents import office_xml as ns
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.office_markup import ITEM_NUMBER, ListCounter, ListLevel
 from scraper.documents.office_xml import get_child_value, is_enabled, join_texts, text_element, w
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element, remove
 from scraper.text.sanitize import clean_line
 
 FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")

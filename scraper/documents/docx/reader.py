@@ -29,7 +29,7 @@ from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, first_text, parse_xml, write_zip
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 
 _PARTS = ("[Content_Types].xml", "_rels/", "word/_rels/", "word/numbering", "word/footnotes", "word/endnotes")
 """Parts that mammoth needs in addition to the text; pictures are left out, so that it opens none."""

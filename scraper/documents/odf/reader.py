@@ -17,7 +17,7 @@ from scraper.documents.office_markup import html_to_markdown
 from scraper.documents.office_xml import get_attribute
 from scraper.documents.safe_zip import ZipParts, first_text
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, text_of
 
 _OMITTED_CLASSES = frozenset({"page-number", "footer", "date-time", "header", "page"})
 _MARGINS = tuple(ns.STYLE + name for name in ("header", "header-left", "footer", "footer-left"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from scraper.documents import office_xml as ns
 from scraper.documents.office_markup import MONOSPACED_FONT, ListLevel
 from scraper.documents.office_xml import get_attribute, get_int_attribute
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 
 _DEPTH = 20
 _MAX_LEVELS = 10

@@ -18,8 +18,7 @@ from scraper.documents.office_markup import REPEATED_CHARS, TableCell, write_tab
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, remove, text_of
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500

@@ -19,8 +19,7 @@ from scraper.documents.office_markup import (
     write_table,
 )
 from scraper.documents.office_xml import get_attribute, get_int_attribute
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, remove, text_of
 
 _MAX_DEPTH, _MAX_INLINE_DEPTH = 40, 60
 _MAX_LEVEL = 6

@@ -9,7 +9,7 @@ from typing import cast
 
 from lxml import etree
 
-from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.html.dom.parsing import Element, classes_of, text_of
 
 NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from scraper.facts.metadata.author_date_labels import AuthorDateLabel, strip_digits
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.words.matcher import WordPattern
 
 _MAX_WIDE = 150

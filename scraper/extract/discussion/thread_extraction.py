@@ -15,8 +15,7 @@ from lxml import etree
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers, find_opening_post
 from scraper.facts.metadata.author_date_labels import find_labels
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, text_of, text_selector
+from scraper.html.dom.parsing import Element, remove, text_of, text_selector
 from scraper.html.page.page_tree import PageTree
 from scraper.model import Post
 from scraper.text import date_parsing

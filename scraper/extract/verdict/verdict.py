@@ -15,7 +15,7 @@ from itertools import islice
 
 from browsers.model import Snapshot
 from scraper.extract.verdict.block_signatures import PHRASES, SIGNATURES
-from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, element_selector, text_of
 from scraper.html.page.main_content import remove_boilerplate
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.model import Verdict, VerdictKind

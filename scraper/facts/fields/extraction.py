@@ -22,7 +22,7 @@ from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordF
 from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.facts.fields.text_leaves import MAX_ELEMENTS, ElementTexts
 from scraper.facts.model import DISPUTED
-from scraper.html.dom.xpath import element_selector, text_of
+from scraper.html.dom.parsing import element_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import StructuredData

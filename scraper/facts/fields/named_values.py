@@ -13,7 +13,7 @@ from scraper.facts.fields.field_names import FieldName, find_value, rate_format
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.label_value_pairs import MAX_LABEL, read_pairs
 from scraper.facts.money import best_amount, read_amounts
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.text.sanitize import name_key
 
 _MIN_SCORE = 2.8

@@ -16,7 +16,7 @@ from scraper.facts.fields.record_lists import RecordList, stable_classes
 from scraper.facts.fields.structured_values import NamedItems, find_record_items, find_structured_value
 from scraper.facts.fields.text_leaves import TextLeaf
 from scraper.facts.label_value_pairs import LABEL_TAGS
-from scraper.html.dom.xpath import Element, classes_of
+from scraper.html.dom.parsing import Element, classes_of
 from scraper.text.sanitize import name_key
 
 _USUAL_NAMES = {

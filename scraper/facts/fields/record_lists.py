@@ -19,8 +19,8 @@ from functools import cache, lru_cache
 from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.text_leaves import ElementTexts
+from scraper.html.dom.parsing import Element
 from scraper.html.dom.tags import HEADINGS
-from scraper.html.dom.xpath import Element
 from scraper.html.page import main_content
 
 MAX_LISTS = 5

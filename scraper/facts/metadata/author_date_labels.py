@@ -22,8 +22,7 @@ from scraper.facts.metadata.written_dates import (
     names_date,
     read_date,
 )  # fmt: skip
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.html.dom.parsing import Element, classes_of, remove, text_of
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
 from scraper.words.matcher import WordPattern, Words

@@ -11,7 +11,7 @@ from lxml import etree
 
 from scraper.facts.syntaxes.jsonld import JsonLdItem, type_names
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.html.page.segmentation import segment_body
 from scraper.text.likeness import containment, split_runs
 from scraper.text.sanitize import name_key

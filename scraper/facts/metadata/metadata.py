@@ -22,7 +22,7 @@ from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_art
 from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.facts.syntaxes import jsonld
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.model import PageMetadata

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from scraper.html.dom.xpath import Element, pad_names, text_of
+from scraper.html.dom.parsing import Element, pad_names, text_of
 from scraper.html.page.page_tree import PageTree
 from scraper.text.likeness import dice
 from scraper.text.sanitize import clean_line

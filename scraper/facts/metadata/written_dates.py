@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.parsing import Element, text_of
 from scraper.text import date_parsing
 from scraper.words.matcher import WordPattern, Words
 

@@ -8,7 +8,7 @@ import html_text
 from extruct.w3cmicrodata import LxmlMicrodataExtractor
 
 from scraper.facts.syntaxes.jsonld import JsonLdItem
-from scraper.html.dom.xpath import Element, attribute_selector
+from scraper.html.dom.parsing import Element, attribute_selector
 
 _MAX_PROPERTIES = 20_000
 """Elements with `itemprop`. Lists of a thousand products have some 10,000."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.urls import join_url
 
 _MAX_PROPERTIES = 300

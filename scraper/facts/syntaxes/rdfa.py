@@ -11,7 +11,7 @@ from extruct.utils import parse_xmldom_html
 from lxml import etree
 
 from scraper.facts.syntaxes.jsonld import JsonLdItem
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, text_of
 
 _MAX_ELEMENTS = 20_000
 """Elements. Reading takes 30 us each, more than a second beyond this."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element
 from scraper.values.text import is_balanced
 
 _MAX_CHARACTERS = 2_000

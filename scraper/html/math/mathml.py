@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from lxml import etree
 
-from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.html.dom.parsing import Element, classes_of, text_of
 from scraper.html.math.symbols import FUNCTIONS, SYMBOLS
 from scraper.html.math.tex_delimiters import join_tex
 

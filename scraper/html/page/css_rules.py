@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 from cssselect import HTMLTranslator, SelectorError
 from lxml import etree
 
-from scraper.html.dom.xpath import Element, attribute_selector
+from scraper.html.dom.parsing import Element, attribute_selector
 from scraper.html.page.css_visibility import (
     IMPORTANT,
     Color,

@@ -6,8 +6,7 @@ import re
 
 from lxml import etree
 
-from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, remove, text_of
 
 _CONSENT_BOX = re.compile(
     r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"

@@ -8,9 +8,8 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.html.dom.parsing import remove
+from scraper.html.dom.parsing import Element, collect_names, remove, text_of
 from scraper.html.dom.urls import find_image_source
-from scraper.html.dom.xpath import Element, collect_names, text_of
 from scraper.urls import join_url
 
 VIDEO_TAG = "videolink"

@@ -7,7 +7,7 @@ import pytest
 from scraper.extract.content.block_classifier import load_bundled_classifier
 from scraper.extract.reader import STAGES, Draft, read, start_draft
 from scraper.facts import product, recipe
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.stages import Stage, run_stages
 from tests.scraper.extract.discussion.forum_pages import forum_post
 from tests.scraper.extract.snapshots import WORDS, page

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.normalize.footnotes import extract_footnotes
-from scraper.html.dom.parsing import parse_html
-from scraper.html.dom.xpath import Element
+from scraper.html.dom.parsing import Element, parse_html
 from tests.growth import assert_linear
 from tests.scraper.extract.conversion import converted, markdown_of
 from tests.scraper.extract.snapshots import read

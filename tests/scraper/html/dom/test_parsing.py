@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 
 
 def _page(inside: str) -> str:

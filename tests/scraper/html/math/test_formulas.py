@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.html.math import formulas
 from tests.scraper.extract.conversion import converted, markdown_of
 from tests.scraper.extract.snapshots import read

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.html.page import page_tree
 from tests.scraper.extract.snapshots import WORDS, markdown_of, page, read
 

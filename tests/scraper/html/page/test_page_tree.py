@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from browsers.model import Frame
-from scraper.html.dom.xpath import text_of
+from scraper.html.dom.parsing import text_of
 from scraper.html.page import page_tree
 from tests.scraper.extract.snapshots import WORDS, page, read
 
