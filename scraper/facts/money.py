@@ -250,11 +250,6 @@ def currency_code(sign: str | None, country: str = "") -> str | None:
     return signs.shared.get(key, {}).get(country)
 
 
-def guess_currency(sign: str | None, country: str) -> str | None:
-    """Return the currency of an ambiguous sign in the country of the page."""
-    return _read_signs().shared.get(_shared(sign), {}).get(country)
-
-
 def _shared(sign: str | None) -> str:
     word = (sign or "").strip()
     return {"￥": "¥"}.get(word, word.lower().rstrip("."))

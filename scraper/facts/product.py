@@ -95,7 +95,7 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     currency = facts.value("currency")
     stated = money.currency_code(currency)
     if currency and stated is None:
-        facts.note("currency", likely=money.guess_currency(currency, country))
+        facts.note("currency", likely=money.currency_code(currency, country))
     if amount is None:
         return draft
     code, value = money.currency_code(amount.sign), money.simplify_number(amount.value)
@@ -110,7 +110,7 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, country), FactSource.VISIBLE)
         return draft
-    likely = None if code else money.guess_currency(amount.sign, country)
+    likely = None if code else money.currency_code(amount.sign, country)
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
     return draft

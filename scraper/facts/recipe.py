@@ -140,7 +140,7 @@ def _title_of(step: JsonLdItem) -> str | None:
     return None if _NUMBERED.fullmatch(title) else title
 
 
-_LABELS = LabeledValueFinder("recipe", "total_time prep_time cook_time")
+_LABELS = LabeledValueFinder("recipe", "total_time prep_time cook_time yields")
 
 _TIME_NAMES = re.compile(
     r"(?<![a-z])(?:(?P<total_time>total)|(?P<prep_time>prep(?:aration)?)|(?P<cook_time>cook(?:ing)?))[-_]?time(?![a-z])|"
@@ -152,9 +152,10 @@ _NAME_SELECTORS = tuple(attribute_selector(name) for name in ("class", "itemprop
 _MAX_TEXT = 80
 
 
-def find_times(body: Element) -> dict[str, int]:
+def find_times(body: Element, labels: Mapping[str, str]) -> dict[str, int]:
     """Return minutes by name; ignore labeled values without a unit, and elements of one name with several times."""
-    labeled = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
+    texts = {name: labels[name] for name in _TIMES if name in labels}
+    labeled = {name: None if text.isdecimal() else parse_minutes(text) for name, text in texts.items()}
     found: dict[str, set[int]] = {}
     for element in (element for called in _NAME_SELECTORS for element in called(body)):
         words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
@@ -205,9 +206,19 @@ class RecipeDraft:
     facts: Facts = field(default_factory=Facts)
 
     @cached_property
+    def items(self) -> Mapping[FactSource, list[JsonLdItem]]:
+        """The items of the recipe in each syntax."""
+        return {source: page_recipes(graph, name_key(self.title)) for source, graph in self.graphs.items()}
+
+    @property
     def has_markup(self) -> bool:
         """True if an item of the page is a recipe."""
-        return any(page_recipes(graph, name_key(self.title)) for graph in self.graphs.values())
+        return any(self.items.values())
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """The visible values beside labels; found once, when a stage needs them."""
+        return _LABELS.find(self.body)
 
     def is_about_food(self) -> bool:
         """Return True if markup or the ingredients say that the page has a recipe."""
@@ -229,8 +240,8 @@ def extract_recipe(draft: RecipeDraft) -> dict[str, Any] | None:
 
 def read_items(draft: RecipeDraft) -> RecipeDraft:
     """Read the schema.org items of each syntax."""
-    for source, graph in draft.graphs.items():
-        found = page_recipes(graph, name_key(draft.title))
+    for source, found in draft.items.items():
+        graph = draft.graphs[source]
         for item in found:
             # Skip other recipes on the page.
             name = name_key(graph.text(item, "name"))
@@ -280,7 +291,11 @@ def use_page_author(draft: RecipeDraft) -> RecipeDraft:
 def read_visible_yields(draft: RecipeDraft) -> RecipeDraft:
     """Read the visible number of servings."""
     if "yields" not in draft.facts:
-        draft.facts.add("yields", recipe_visible.find_yields(draft.body), FactSource.VISIBLE)
+        draft.facts.add("yields", recipe_visible.find_named_yields(draft.body), FactSource.VISIBLE)
+    if "yields" not in draft.facts:
+        beside = draft.labels.get("yields", "")
+        found = beside if any(map(str.isdigit, beside)) else recipe_visible.find_servings(draft.body)
+        draft.facts.add("yields", found, FactSource.VISIBLE)
     return draft
 
 
@@ -289,7 +304,7 @@ def read_times(draft: RecipeDraft) -> RecipeDraft:
     facts = draft.facts
     if not facts.value("total_time"):
         facts.forget("total_time")
-        for name, span in find_times(draft.body).items():
+        for name, span in find_times(draft.body, draft.labels).items():
             facts.add(name, span, FactSource.VISIBLE)
     parts = [facts.value("prep_time"), facts.value("cook_time")]
     if None not in parts:

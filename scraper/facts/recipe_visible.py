@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.metadata.author_date_labels import strip_digits
 from scraper.facts.schema_graph import clean_text
 from scraper.html.dom.parsing import Element, attribute_selector, depth_of, element_selector, text_of, text_selector
@@ -41,7 +40,6 @@ _STEPS = _Kind(
     WordPattern(r"method(?!ology)|recipe[-_]*steps?|steps?[-_]*(?:text|list|item|wrapper)|{recipe.step_class}"),
     (_STEP_HEADING, _RECIPE_HEADING),
 )
-_YIELD_LABELS = LabeledValueFinder("recipe", "yields")
 
 _MAX_LINES = 100
 _MAX_LINE = 2_000
@@ -137,16 +135,18 @@ def _find_lists(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]
         yield from _beside(body, kind.headings[0])
 
 
-def find_yields(body: Element) -> str | None:
-    """Return the number of servings as text, or None."""
+def find_named_yields(body: Element) -> str | None:
+    """Return the text with a number in an element that is named as the yield, or None."""
     for element in _ELEMENTS_WITH_CLASS(body):
         if any(name in (element.get("class") or "").lower() for name in _YIELD_NAMES):
             text = clean_text(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
-    beside = _YIELD_LABELS.find(body).get("yields", "")
-    if any(map(str.isdigit, beside)):
-        return beside
+    return None
+
+
+def find_servings(body: Element) -> str | None:
+    """Return the first number of servings in the text of the page, or None."""
     texts = (" ".join((element.text or "").split()) for element in islice(body.iter(), _MAX_ELEMENTS))
     found = (_SERVINGS.search(text) for text in texts if len(text) < _MAX_HEADING)
     return next((match.group() for match in found if match), None)

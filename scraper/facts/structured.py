@@ -91,10 +91,10 @@ def extract(
         return StructuredData(url=snapshot.url, xhr=xhr)
     reading = _Reading(page_tree.find_base_url(root, snapshot.url), [])
     scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
-    blocks = jsonld.read(script.text or "" for script in scripts)
-    if blocks.broken:
-        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {blocks.broken}.")
-    json_ld = reading.bound("json_ld", blocks.values)
+    items, broken = jsonld.read(script.text or "" for script in scripts)
+    if broken:
+        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {broken}.")
+    json_ld = reading.bound("json_ld", items)
     tags = opengraph.read_properties(root)
     cards = reading.bound("opengraph", opengraph.to_objects(tags, reading.base))
     if find_posts is None:
@@ -316,7 +316,7 @@ def _read_for_header(
 
     bounder = JsonBounder(page.base)
     scripts = page.head.jsonld_scripts
-    graphs = {FactSource.JSON_LD: SchemaGraph(bounder.bound_objects(jsonld.read(scripts).values))}
+    graphs = {FactSource.JSON_LD: SchemaGraph(bounder.bound_objects(jsonld.read(scripts)[0]))}
     # The tree of the page lacks `meta` elements, which hold the values of microdata.
     root = parsing.parse_html(snapshot.html, flatten=False).root if with_microdata else None
     if root is not None:

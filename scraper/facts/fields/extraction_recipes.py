@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from statistics import median
 from typing import Any
 
 from scraper.facts.fields.model import MAX_FIELDS, MIN_FITTING
-from scraper.facts.fields.place_finder import ValuePlace, ValuePlaceFinder
+from scraper.facts.fields.place_finder import ValuePlace, ValuePlaceFinder, parse_stored
 from scraper.facts.fields.record_columns import COLUMNS
 from scraper.facts.fields.text_leaves import TextLeaf
 from scraper.html.dom.tags import HEADINGS
@@ -45,31 +45,6 @@ _MARK = re.compile(r"\s*\W\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class FieldPlace:
-    """Place of a field, with the text before and after its value in the same leaf."""
-
-    place: ValuePlace
-    prefix: str = ""
-    suffix: str = ""
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the place as JSON-serializable data."""
-        return self.place.as_data() | {"prefix": self.prefix, "suffix": self.suffix}
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> FieldPlace:
-        """Parse the result of `as_data`.
-
-        Raises:
-            ValueError: The data has another format.
-        """
-        around = data.get("prefix"), data.get("suffix")
-        if not all(isinstance(text, str) for text in around):
-            raise ValueError("a place has no texts around its value")
-        return cls(ValuePlace.from_data(data), *(str(text)[:400] for text in around))
-
-
-@dataclass(frozen=True, slots=True)
 class RecordColumn:
     """Place of the values of one field in the records of a list; without a place, the field is found by its name."""
 
@@ -91,27 +66,13 @@ class RecordColumn:
         """True if the column is found by the name of the field."""
         return not (self.usual or self.path)
 
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> RecordColumn:
-        """Parse a column from JSON.
-
-        Raises:
-            ValueError: The data has another format.
-        """
-        values = {name: data.get(name, "") for name in ("usual", "label", "hint", "prefix", "suffix")}
-        path = data.get("path", [])
-        is_valid = isinstance(path, list) and all(isinstance(text, str) for text in (*values.values(), *path))
-        if not is_valid or values["usual"] not in ("", *COLUMNS):
-            raise ValueError("a column has no place")
-        return cls(**{name: text[:400] for name, text in values.items()}, path=tuple(path))
-
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRecipe:
     """Places of the fields on similar pages, or columns of a list."""
 
     host: str
-    places: Mapping[str, tuple[FieldPlace, ...]]
+    places: Mapping[str, tuple[ValuePlace, ...]]
     """Places of each field in its examples, oldest first."""
     columns: Mapping[str, RecordColumn] = field(default_factory=dict)
 
@@ -160,9 +121,9 @@ def learn(
         if found is None:
             missing[name] = find_nearest(finder, value)
             continue
-        new = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
+        new = replace(finder.place(found.leaf), prefix=found.prefix, suffix=found.suffix)
         together = (*known[1 - _MAX_EXAMPLES :], new)
-        is_found = finder.find([one.place for one in together])[1] is found.leaf
+        is_found = finder.find(together)[1] is found.leaf
         places[name] = together if is_found and new not in known else known if is_found else (new,)
     longer = ExtractionRecipe(host, places)
     if len(to_text(longer)) > MAX_CHARACTERS:
@@ -176,7 +137,7 @@ def find_nearest(finder: ValuePlaceFinder, value: str) -> str:
     return next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
 
 
-def locate(finder: ValuePlaceFinder, value: str, known: Sequence[FieldPlace] = ()) -> LocatedValue | None:
+def locate(finder: ValuePlaceFinder, value: str, known: Sequence[ValuePlace] = ()) -> LocatedValue | None:
     """Return the likeliest place of a value on the page; None if the page does not contain it.
 
     With places of earlier examples, it is the most similar one to these.
@@ -185,7 +146,7 @@ def locate(finder: ValuePlaceFinder, value: str, known: Sequence[FieldPlace] = (
     exact = [one for one in found if one.is_exact]
     if known and found:
         leaves = {one.leaf.number: one for one in exact or found}
-        _, leaf = finder.find([one.place for one in known], leaves)
+        _, leaf = finder.find(known, leaves)
         return leaves[leaf.number] if leaf else None
     if exact:
         return max(exact, key=lambda one: _rank(one.leaf) - _PER_LEAF * one.leaf.number)
@@ -227,7 +188,7 @@ def _rank(leaf: TextLeaf) -> float:
 
 def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
-    found = {name: finder.find([one.place for one in known]) for name, known in recipe.places.items()}
+    found = {name: finder.find(known) for name, known in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
     is_known, is_likely = _judge_fit(similarities, is_own_site=host == recipe.host)
     if not (is_known or is_likely):
@@ -237,7 +198,7 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
     values: dict[str, tuple[str, float]] = {}
     owners: dict[TextLeaf, set[ValuePlace]] = {}
     for name, (similarity, leaf) in sorted(found.items(), key=lambda one: -one[1][0]):
-        places = {one.place for one in recipe.places[name]}
+        places = {replace(one, prefix="", suffix="") for one in recipe.places[name]}
         # Two fields are in one leaf only if they were in an example.
         if leaf is None or similarity < least or owners.setdefault(leaf, places).isdisjoint(places):
             continue
@@ -311,14 +272,16 @@ def from_text(text: str) -> ExtractionRecipe:
     host, named = data.get("host"), data.get("records" if has_columns else "fields")
     if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
         raise ValueError("it has no fields")
-    places: dict[str, tuple[FieldPlace, ...]] = {}
+    places: dict[str, tuple[ValuePlace, ...]] = {}
     columns: dict[str, RecordColumn] = {}
     for name, one in named.items():
         several = one if isinstance(one, list) and not has_columns else [one]
         if not 1 <= len(several) <= _MAX_EXAMPLES or not all(isinstance(known, dict) for known in several):
             raise ValueError(f"{name[:40]} has no place")
         if has_columns:
-            columns[name] = RecordColumn.from_data(one)
+            columns[name] = parse_stored(RecordColumn, one)
+            if columns[name].usual not in ("", *COLUMNS):
+                raise ValueError(f"{name[:40]} has no place")
         else:
-            places[name] = tuple(FieldPlace.from_data(missing | known) for known in several)
+            places[name] = tuple(parse_stored(ValuePlace, missing | known) for known in several)
     return ExtractionRecipe(host, places, columns)

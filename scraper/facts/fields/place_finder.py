@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from difflib import SequenceMatcher
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from operator import eq
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,14 @@ _CONTEXT_LEAVES = 6
 _MIN_IN_TITLE, _MAX_IN_TITLE = 3, 300
 """Characters of a text that may be part of the page title."""
 _MAX_TAGS = 14
+_MAX_STORED, _MAX_STORED_TEXTS = 400, 200
+"""Characters of a text of a stored place, and texts of a list, that are read."""
 _OUTER = 4
 _NEAR_LEAVES = 12
 _LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*\S")
 _NAME_ATTRIBUTES = frozenset({"class", "id", "itemprop", "property", "data-testid", "name", "rel"})
 _OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ class ValuePlace:
     index: int
     """Number of text pieces of the same element before this one."""
     is_whole: bool
+    prefix: str = ""
+    """Text before the value of a field, if the text of the place is longer than the value."""
+    suffix: str = ""
+    """Text after it."""
 
     def feature(self, name: str) -> Any:
         """Return the feature with a name of `_WEIGHTS`."""
@@ -98,27 +105,26 @@ class ValuePlace:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: sorted(v) if isinstance(v, frozenset) else v for name, v in values.items()}
 
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> ValuePlace:
-        """Parse the result of `as_data`.
 
-        Raises:
-            ValueError: The data has another format.
-        """
-        values: dict[str, Any] = {}
-        for one in fields(cls):
-            value, kind = data.get(one.name), str(one.type)
-            if kind.startswith(("frozenset", "tuple")):
-                if not isinstance(value, list) or not all(isinstance(item, str) for item in value[:200]):
-                    raise ValueError(f"{one.name} is not a list of texts")
-                short = [item[:100] for item in value[:200]]
-                values[one.name] = frozenset(short) if kind.startswith("frozenset") else tuple(short)
-                continue
-            expected: tuple[type, ...] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[kind]
-            if not isinstance(value, expected) or (kind != "bool" and isinstance(value, bool)):
-                raise ValueError(f"{one.name} is not {kind}")
-            values[one.name] = value[:100] if isinstance(value, str) else value
-        return cls(**values)
+def parse_stored(cls: type[_T], data: Mapping[str, Any]) -> _T:
+    """Return an instance of a data class whose fields are texts, numbers, and lists of texts, from JSON.
+
+    Raises:
+        ValueError: The data has another format.
+    """
+    values: dict[str, Any] = {}
+    for one in (one for one in fields(cast("Any", cls)) if one.default is MISSING or one.name in data):
+        value, kind = data.get(one.name), str(one.type)
+        if kind.startswith(("frozenset", "tuple")):
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                raise ValueError(f"{one.name} is not a list of texts")
+            values[one.name] = (frozenset if kind.startswith("frozenset") else tuple)(value[:_MAX_STORED_TEXTS])
+            continue
+        expected: tuple[type, ...] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[kind]
+        if not isinstance(value, expected) or (kind != "bool" and isinstance(value, bool)):
+            raise ValueError(f"{one.name} is not {kind}")
+        values[one.name] = value[:_MAX_STORED] if isinstance(value, str) else value
+    return cls(**values)
 
 
 def _weigh_features(known: Sequence[ValuePlace]) -> Mapping[str, float]:

@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 
 from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
@@ -322,17 +323,6 @@ class _ListFinder:
                     lists.insert(place, outer)
                     break
 
-    def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
-        """Return the number of the outer record around each inner record; inner records without one are skipped."""
-        spans = self._spans(outer)
-        starts = [start for start, _ in spans]
-        owners: list[int] = []
-        for start, end in self._spans(inner):
-            at = bisect_right(starts, start) - 1
-            if at >= 0 and end <= spans[at][1]:
-                owners.append(at)
-        return owners
-
     def _span(self, record: RecordElements) -> tuple[int, int]:
         """Return the number of a record's first element, and of the first element after the record."""
         return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
@@ -343,7 +333,11 @@ class _ListFinder:
     def _is_split_by(self, groups: RecordList, parts: RecordList) -> bool:
         """Return True if each record of `groups` contains several linked records of `parts`."""
         least = 0.8 * len(parts.records)
-        if len(parts.records) < 2 * len(groups.records) or len(self._owners(groups, parts)) < least:
+        if len(parts.records) < 2 * len(groups.records):
+            return False
+        spans = self._spans(groups)
+        around = [(bisect_right(spans, start, key=itemgetter(0)) - 1, end) for start, end in self._spans(parts)]
+        if sum(at >= 0 and end <= spans[at][1] for at, end in around) < least:
             return False
         targets = {self._rater.first_link([record[0]]) for record in parts.records} - {""}
         return len(targets) >= least and self._length(parts) >= 0.6 * self._length(groups)

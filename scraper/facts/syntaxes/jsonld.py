@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -28,17 +27,8 @@ _ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
 _WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLdBlocks:
-    """Outermost values of the blocks of a page, in order."""
-
-    values: tuple[JsonLdItem, ...]
-    broken: int = 0
-    """Number of blocks without a readable value."""
-
-
-def read(blocks: Iterable[str]) -> JsonLdBlocks:
-    """Return all outermost objects in the blocks. In a broken block, only its own data is lost."""
+def read(blocks: Iterable[str]) -> tuple[list[JsonLdItem], int]:
+    """Return all outermost objects in the blocks, in order, and the number of blocks without a readable value."""
     values: list[JsonLdItem] = []
     broken = 0
     left = _MAX_REPAIRED_PER_PAGE
@@ -50,7 +40,7 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
             found = _read_broken(text)
         broken += found is None and bool(text)
         values += [value for value in found or () if isinstance(value, dict) and value]
-    return JsonLdBlocks(tuple(values), broken)
+    return values, broken
 
 
 def read_items(
@@ -62,7 +52,7 @@ def read_items(
     most about `_MAX_ITEMS` values are examined.
     """
     found: list[JsonLdItem] = []
-    waiting: list[Any] = list(read(blocks).values)
+    waiting: list[Any] = [*read(blocks)[0]]
     for part in waiting:
         if len(waiting) > _MAX_ITEMS:
             break

@@ -13,7 +13,7 @@ from scraper.html.page import media_placeholders
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("extract/content", "extract/discussion", "extract/code", "extract/normalize", "facts", "documents", "site")
-DECIMALS = Rule("facts", "scraper.facts.money:guess_currency", "none")
+DECIMALS = Rule("facts", "scraper.facts.money:currency_code", "none")
 MEDIA = Rule("html", "scraper.html.page.media_placeholders:resolve_lazy_media", "none")
 
 
@@ -38,10 +38,10 @@ def test_an_unknown_rule_is_an_error() -> None:
 
 
 def test_a_rule_is_neutral_only_inside_of_the_block() -> None:
-    before = money.guess_currency("$", "ca")
+    before = money.currency_code("$", "ca")
     with switched_off([DECIMALS]):
-        assert money.guess_currency("$", "ca") is None
-    assert money.guess_currency("$", "ca") == before == "CAD"
+        assert money.currency_code("$", "ca") is None
+    assert money.currency_code("$", "ca") == before == "CAD"
 
 
 def test_results_in_caches_follow_the_rules() -> None:
@@ -68,9 +68,9 @@ def test_a_rule_has_an_effect_where_it_changes_the_tree() -> None:
 def test_a_rule_has_an_effect_where_its_result_is_not_neutral() -> None:
     tracer = Tracer([DECIMALS])
     with tracer.tracing():
-        money.guess_currency("no sign", "")
+        money.currency_code("no sign", "")
         assert tracer.effective == set()
-        money.guess_currency("$", "ca")
+        money.currency_code("$", "ca")
         assert tracer.effective == {DECIMALS.name}
 
 
@@ -78,7 +78,7 @@ def test_a_result_is_computed_again_without_a_rule_that_had_an_effect() -> None:
     memo, calls = Memo[int](), []
 
     def compute() -> int:
-        calls.append(money.guess_currency("$", "ca"))
+        calls.append(money.currency_code("$", "ca"))
         return len(calls)
 
     with Tracer([DECIMALS, MEDIA]).tracing():

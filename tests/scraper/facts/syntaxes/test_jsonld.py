@@ -11,7 +11,7 @@ GOOD = '{"@type": "Product", "name": "Kettle"}'
 
 
 def names(*blocks: str) -> list[object]:
-    return [value.get("name") for value in jsonld.read(blocks).values]
+    return [value.get("name") for value in jsonld.read(blocks)[0]]
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,20 @@ def test_several_objects_in_one_block_are_all_read() -> None:
 
 
 def test_an_address_is_no_comment() -> None:
-    (item,) = jsonld.read(['{"url": "https://a.example//b", "name": "x",}']).values
+    ((item,), _) = jsonld.read(['{"url": "https://a.example//b", "name": "x",}'])
     assert item["url"] == "https://a.example//b"
 
 
 def test_a_broken_block_loses_only_itself_and_is_counted() -> None:
-    found = jsonld.read(['{"name": "one"}', '{"name": ', "nothing at all", "", '{"name": "two"}'])
-    assert [value["name"] for value in found.values] == ["one", "two"]
-    assert found.broken == 2
+    found, broken = jsonld.read(['{"name": "one"}', '{"name": ', "nothing at all", "", '{"name": "two"}'])
+    assert [value["name"] for value in found] == ["one", "two"]
+    assert broken == 2
 
 
 def test_an_empty_block_is_not_broken_and_needs_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonld, "_MAX_REPAIRED_PER_PAGE", 50)
-    found = jsonld.read(["[]" + " " * 40 + "[[]]", f"//\n{GOOD}"])
-    assert found.broken == 0 and [value["name"] for value in found.values] == ["Kettle"]
+    found, broken = jsonld.read(["[]" + " " * 40 + "[[]]", f"//\n{GOOD}"])
+    assert broken == 0 and [value["name"] for value in found] == ["Kettle"]
 
 
 @hostile_inputs(
@@ -85,12 +85,12 @@ def test_items_are_found_in_graphs_outer_ones_first() -> None:
 
 
 def test_a_number_of_thousands_of_digits_does_not_lose_its_block() -> None:
-    found = jsonld.read([f'{{"@type": "Product", "name": "Kettle", "gtin": {"9" * 5_000}}}'])
-    assert found.broken == 0 and found.values[0]["name"] == "Kettle"
+    found, broken = jsonld.read([f'{{"@type": "Product", "name": "Kettle", "gtin": {"9" * 5_000}}}'])
+    assert broken == 0 and found[0]["name"] == "Kettle"
 
 
 def test_numbers_with_leading_zeros_stay_texts() -> None:
-    (item,) = jsonld.read(['{"@type": "Product", "sku": 00123, "mpn": undefined, "price": 0.5}']).values
+    ((item,), _) = jsonld.read(['{"@type": "Product", "sku": 00123, "mpn": undefined, "price": 0.5}'])
     assert item == {"@type": "Product", "sku": "00123", "mpn": None, "price": 0.5}
 
 
