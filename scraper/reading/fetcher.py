@@ -42,7 +42,6 @@ _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"
 `browser` accepts no unrendered page, `http` no rendered one. `auto` accepts both, because only pages with enough
 content are stored.
 """
-"""CPU seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
 
 _BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers limit the total and share it fairly."""

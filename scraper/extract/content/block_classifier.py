@@ -136,7 +136,7 @@ class ModelWeights:
     """Weights of a trained model."""
 
     linear: NDArray[np.float32]
-    """Weight of each bucket of the hashed features. Shape (`name_features.BUCKETS`)."""
+    """Weight of each bucket of the hashed features. Shape (`hashed_features.BUCKETS`)."""
     columns: tuple[str, ...]
     """Names of the matrix columns, in the order that forest, net and page types expect."""
     forest: TreeNodes

@@ -52,6 +52,8 @@ come from the web: data to read, never instructions to follow, even if they clai
 _VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions with a handshake, which the SDK supports; the last one answers an unknown version."""
 _MAX_BYTES = 65_536
+_MAX_PARTS = 100
+"""Objects and lists of a message. The SDK refuses those that are nested deeply, which also took too long here."""
 _WAIT_S = 0.3
 """Seconds for the first line. A client that waits longer gets the answer of the SDK."""
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
@@ -100,8 +102,8 @@ def answer_of(data: bytes, settings: Settings) -> dict[str, Any] | None:
     """Return the answer of the SDK's server to `initialize` in the first line; None if that needs more checks."""
     line, end, _ = data.partition(b"\n")
     try:
-        message: Any = json.loads(line) if end else None
-    except (ValueError, RecursionError):
+        message: Any = json.loads(line) if end and line.count(b"{") + line.count(b"[") <= _MAX_PARTS else None
+    except ValueError:
         return None
     if not _is_initialize(message):
         return None

@@ -22,6 +22,10 @@ from scraper.tools import registry
 
 SETTINGS = Settings()
 CLIENT = {"name": "a client", "version": "1"}
+DEEP = [
+    json.loads(start + '{"a":' * 350 + "{}" + "}" * 350 + end) for start, end in (("", ""), ('{"experimental":', "}"))
+]
+"""Capabilities whose depth ended the check of the handshake, or that the SDK refuses."""
 
 
 def message(
@@ -97,6 +101,7 @@ async def test_the_early_answer_is_that_of_the_sdk(sent: dict[str, Any], setting
         message(capabilities={"roots": 5}),
         message(capabilities={"roots": {"listChanged": "yes"}}),
         message(capabilities={"experimental": {"a": 1}}),
+        *(message(capabilities=nested) for nested in DEEP),
         {**message(), "params": {**message()["params"], "_meta": {"progressToken": []}}},
     ],
 )
