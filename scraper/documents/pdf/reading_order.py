@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -22,7 +21,7 @@ _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
 _FULL_LINE = 0.75
 _FULL_SHARE = 0.5
-_MIN_ROWS, _MAX_SKIPPED = 4, 3
+_MIN_ROWS = 4
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
@@ -49,16 +48,11 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     single: list[LayoutRow] = []
     start = 0
 
-    @cache
-    def find_band(at: int) -> tuple[int, list[Span]]:
-        return _find_band(rows, free, at, gutter)
-
     while start < len(rows):
-        top = _skip_title(find_band, start)
-        end, cuts = find_band(top)
-        first, columns = top, _find_columns(rows[top:end], cuts) if cuts and depth < _MAX_DEPTH else []
+        end, cuts = _find_band(rows, free, start, gutter)
+        first, columns = start, _find_columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
         if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
-            first, end, columns = _find_halves(rows, top, end, cuts[0], page)
+            first, end, columns = _find_halves(rows, start, end, cuts[0], page)
         single += rows[start : first if columns else end]
         if columns:
             if single:
@@ -76,16 +70,6 @@ def _gutter(runs: Sequence[TextRun]) -> float:
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
     letters, fixed = sum(len(run.text) for run in runs), sum(len(run.text) for run in runs if run.fixed_width)
     return max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if 2 * fixed > letters else 1))
-
-
-def _skip_title(find_band: Callable[[int], tuple[int, list[Span]]], start: int) -> int:
-    """Return the first row of the columns: a short title above them shares chance gaps with their first lines."""
-    end, _ = find_band(start)
-    for top in range(start + 1, min(start + _MAX_SKIPPED + 1, end)):
-        further, cuts = find_band(top)
-        if cuts and further >= end + _MIN_ROWS:
-            return top
-    return start
 
 
 def _find_halves(
