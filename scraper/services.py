@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from scraper.reading.document_reader import DocumentReader
     from scraper.reading.documents.parser import DocumentParser
     from scraper.reading.fetcher import Fetcher
-    from scraper.reading.fields import FieldReader
+    from scraper.reading.fields import FieldReader, StructuredReader
     from scraper.reading.screenshots import ScreenshotReader
-    from scraper.reading.structured import StructuredReader
     from scraper.search.instant_answers import InstantAnswerClient
     from scraper.search.searcher import Searcher
     from scraper.site.crawl_service import CrawlService
@@ -129,7 +128,7 @@ class Services:
     @cached_property
     def structured(self) -> StructuredReader:
         """Reader of structured data."""
-        from scraper.reading.structured import StructuredReader
+        from scraper.reading.fields import StructuredReader
 
         return self._close_later(StructuredReader(self.fetcher.visitor, self.workers, self.settings, self.shared))
 

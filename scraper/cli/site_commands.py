@@ -278,7 +278,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
     target, other_url = tool_output.parse_url(url)
 
-    from scraper.site.watch_list import WatchedPage, WatchList
+    from scraper.site.page_change_tracker import WatchedPage, WatchList
 
     new = WatchedPage(target, int(count) * _UNITS_S[unit], time.time(), other_url=other_url)
     page = tool_output.with_store(load_settings(flags), lambda store: WatchList(store.records).add(new))
@@ -289,7 +289,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
 @command("watch list", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
-    from scraper.site.watch_list import WatchList
+    from scraper.site.page_change_tracker import WatchList
 
     pages = tool_output.with_store(load_settings(flags), lambda store: WatchList(store.records).pages())
     if as_json:
@@ -308,7 +308,7 @@ def list_pages(as_json: bool, **flags: Any) -> int:
 @command("watch remove", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
-    from scraper.site.watch_list import WatchList
+    from scraper.site.page_change_tracker import WatchList
 
     found = tool_output.with_store(
         load_settings(flags), lambda store: WatchList(store.records).remove(tool_output.parse_url(url))
@@ -335,7 +335,7 @@ def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> in
 async def _check_pages(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:
     from scraper.render import sites as render
     from scraper.services import Services
-    from scraper.site.watch_list import WatchList
+    from scraper.site.page_change_tracker import WatchList
 
     async with Services.open(settings) as services:
         watch_list, now = WatchList(services.store.records), time.time()

@@ -21,8 +21,8 @@ from scraper.coordination.state import WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyState, _ValkeyClaims
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.fields import StructuredReader
 from scraper.reading.response_reader import VisitResult
-from scraper.reading.structured import StructuredReader
 from scraper.reading.visit_outcome import VisitJob
 from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings

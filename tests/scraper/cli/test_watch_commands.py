@@ -15,7 +15,7 @@ import pytest
 from scraper.cli import site_commands as watch_commands
 from scraper.errors import BlockedBySiteError, HostDownError
 from scraper.site.model import PageChange
-from scraper.site.watch_list import WatchedPage
+from scraper.site.page_change_tracker import WatchedPage
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import alive
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page

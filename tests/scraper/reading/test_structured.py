@@ -11,8 +11,8 @@ from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.extract import worker_jobs
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
+from scraper.reading.fields import StructuredReader
 from scraper.reading.response_reader import VisitResult
-from scraper.reading.structured import StructuredReader
 from scraper.reading.visit_outcome import VisitJob
 from scraper.workers import WorkerTimeoutError
 

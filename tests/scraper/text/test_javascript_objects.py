@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.text.javascript_objects import iterate_javascript_objects
+from scraper.facts.syntaxes.jsonld import iterate_javascript_objects
 
 SAMPLE = (
     "var a = {name: 'O\\'Hara', \"b\": [1, -2.5, .5, 0x1F, 017, 0b11, true, null, NaN], // one\n"
