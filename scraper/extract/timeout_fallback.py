@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from browsers.model import Snapshot
-from scraper.html.dom.parsing import is_binary
-from scraper.html.dom.tags import BLOCKS, VOID
+from scraper.html.dom.parsing import BLOCKS, VOID, is_binary
 from scraper.html.page.css_visibility import hides_text, parse_declarations
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.text import sanitize

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import CELLS
+from scraper.html.dom.parsing import CELLS, Element
 
 MAX_HEADER = 60
 """Characters of a header."""

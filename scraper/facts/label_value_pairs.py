@@ -11,8 +11,7 @@ from typing import TypeAlias
 from lxml import etree
 
 from scraper.facts.data_tables import CONTROLS, DataTable, TextOf, has_control, read_tables, text_or_picture
-from scraper.html.dom.parsing import Element, text_of
-from scraper.html.dom.tags import HEADINGS, INLINE, UNREADABLE
+from scraper.html.dom.parsing import HEADINGS, INLINE, UNREADABLE, Element, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import Words
 

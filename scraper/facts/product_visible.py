@@ -14,8 +14,7 @@ from lxml import etree
 from scraper.facts import money
 from scraper.facts.money import Amount, Role
 from scraper.facts.schema_graph import local_name
-from scraper.html.dom.parsing import Element, classes_of, text_of
-from scraper.html.dom.tags import INLINE
+from scraper.html.dom.parsing import INLINE, Element, classes_of, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern
 

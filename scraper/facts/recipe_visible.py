@@ -12,8 +12,16 @@ from lxml import etree
 
 from scraper.facts.metadata.author_date_labels import strip_digits
 from scraper.facts.schema_graph import clean_text
-from scraper.html.dom.parsing import Element, attribute_selector, depth_of, element_selector, text_of, text_selector
-from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    LISTS,
+    Element,
+    attribute_selector,
+    depth_of,
+    element_selector,
+    text_of,
+    text_selector,
+)
 from scraper.words.matcher import WordPattern
 
 

@@ -10,8 +10,17 @@ from itertools import islice
 from textwrap import dedent
 
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name
-from scraper.html.dom.parsing import Element, classes_of, element_selector, pad_names, remove, text_of, text_selector
-from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    LISTS,
+    Element,
+    classes_of,
+    element_selector,
+    pad_names,
+    remove,
+    text_of,
+    text_selector,
+)
 
 _MAX_LABEL = 24
 _MAX_BAR = 60

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS
 from scraper.text.terms import compile_any_of
 from scraper.words.matcher import read_words
 

@@ -16,8 +16,7 @@ from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
 from scraper.extract.content.units import fill
-from scraper.html.dom.parsing import Element, remove
-from scraper.html.dom.tags import CELLS
+from scraper.html.dom.parsing import CELLS, Element, remove
 from scraper.html.page import main_content
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.html.page.segmentation import Segments, segment_body

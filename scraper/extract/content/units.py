@@ -21,7 +21,7 @@ from scraper.extract.content.class_name_features import (
     TEASERS,
 )
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS
 
 Unit = tuple[int, int]
 """First block, and the one after the last."""

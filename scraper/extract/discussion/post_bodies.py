@@ -13,8 +13,7 @@ from lxml import etree
 
 from scraper.extract.discussion.post_containers import PostContainer
 from scraper.facts.metadata.author_date_labels import is_quote, strip_digits
-from scraper.html.dom.parsing import Element, classes_of, remove, text_of
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element, classes_of, remove, text_of
 from scraper.html.page.segmentation import segment_body
 from scraper.words.matcher import WordPattern
 

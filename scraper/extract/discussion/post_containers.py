@@ -12,8 +12,7 @@ from urllib.parse import urldefrag, urlsplit
 from scraper.extract.discussion.post_shapes import TYPED_POST, Shape, group_by_shape, type_of
 from scraper.facts.metadata.author_date_labels import AuthorDateLabel
 from scraper.facts.metadata.written_dates import DATE_TAGS
-from scraper.html.dom.parsing import Element, depth_of, text_of
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element, depth_of, text_of
 from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3

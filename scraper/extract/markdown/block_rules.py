@@ -16,8 +16,7 @@ from scraper.extract.markdown.tree_converter import (
     Tags,
     format_block,
 )
-from scraper.html.dom.parsing import Element, classes_of, find_by_class, pad_names, remove, text_of
-from scraper.html.dom.tags import LISTS
+from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, pad_names, remove, text_of
 from scraper.text.numerals import format_numeral
 
 MAX_INDENTS = 10

@@ -24,8 +24,7 @@ from scraper.extract.markdown.tree_converter import (
     format_block,
 )
 from scraper.extract.normalize import elements, footnotes
-from scraper.html.dom.parsing import Element, attribute_selector, collect_names, text_of
-from scraper.html.dom.tags import ALL_BLOCKS, UNREADABLE
+from scraper.html.dom.parsing import ALL_BLOCKS, UNREADABLE, Element, attribute_selector, collect_names, text_of
 from scraper.html.math import formulas, tex_delimiters
 from scraper.html.page.text_styles import rename_inline_elements
 from scraper.model import Image, Link

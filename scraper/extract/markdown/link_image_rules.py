@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from scraper.extract.markdown.tree_converter import MarkdownRules, SoupTag, Tags, edge_whitespace
-from scraper.html.dom.parsing import Element, classes_of, text_of
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element, classes_of, text_of
 from scraper.html.dom.urls import find_image_source
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words

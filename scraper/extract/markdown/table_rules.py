@@ -18,8 +18,7 @@ from scraper.extract.markdown.tree_converter import (
     Tags,
     format_block,
 )
-from scraper.html.dom.parsing import Element, element_selector, text_of
-from scraper.html.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
+from scraper.html.dom.parsing import CELLS, HEADINGS, LISTS, TABLE_SECTIONS, Element, element_selector, text_of
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, TypeAlias, cast
 from markdownify import MarkdownConverter
 
 from scraper.extract.code.blocks import detect_code_language, extract_code
-from scraper.html.dom.parsing import Element, text_of
-from scraper.html.dom.tags import BLOCKS
+from scraper.html.dom.parsing import BLOCKS, Element, text_of
 from scraper.html.dom.urls import UrlResolver
 from scraper.html.math import tex_delimiters
 from scraper.html.math.formulas import is_display, is_normalized

@@ -9,8 +9,17 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, attribute_selector, element_selector, pad_names, remove, text_of
-from scraper.html.dom.tags import EMPHASIS, HEADINGS, LISTS
+from scraper.html.dom.parsing import (
+    EMPHASIS,
+    HEADINGS,
+    LISTS,
+    Element,
+    attribute_selector,
+    element_selector,
+    pad_names,
+    remove,
+    text_of,
+)
 from scraper.words.matcher import WordPattern
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, collect_names, element_selector, remove, text_of
-from scraper.html.dom.tags import LISTS
+from scraper.html.dom.parsing import LISTS, Element, collect_names, element_selector, remove, text_of
 
 _MAX_NOTES = 2_000
 """Links of a page that are examined as footnote marks."""

@@ -14,7 +14,7 @@ from scraper.facts.fields.model import MAX_FIELDS, MIN_FITTING
 from scraper.facts.fields.place_finder import ValuePlace, ValuePlaceFinder, parse_stored
 from scraper.facts.fields.record_columns import COLUMNS
 from scraper.facts.fields.text_leaves import TextLeaf
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS
 from scraper.text.sanitize import name_key
 
 _VERSION = 2

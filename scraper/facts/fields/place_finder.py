@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.facts.fields.text_leaves import ElementTexts, TextLeaf
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.text.likeness import jaccard
 from scraper.text.sanitize import name_key
 from scraper.text.terms import split_words

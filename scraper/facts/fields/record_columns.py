@@ -14,8 +14,7 @@ from scraper.facts.data_tables import DataTable, text_or_picture
 from scraper.facts.fields.field_names import find_day
 from scraper.facts.fields.record_lists import RecordElements, RecordList, stable_classes
 from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.text.sanitize import name_key
 from scraper.urls import join_url
 

@@ -20,8 +20,7 @@ from operator import itemgetter
 from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.text_leaves import ElementTexts
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.html.page import main_content
 
 MAX_LISTS = 5

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import INLINE, UNREADABLE
+from scraper.html.dom.parsing import INLINE, UNREADABLE, Element
 from scraper.html.page.page_tree import PageTree
 
 MAX_ELEMENTS = 30_000

@@ -13,8 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, classes_of, collect_names, remove, text_of
-from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.parsing import HEADINGS, LISTS, Element, classes_of, collect_names, remove, text_of
 from scraper.html.math import mathml
 from scraper.html.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 

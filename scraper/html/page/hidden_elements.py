@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from scraper.html.dom.parsing import Element, attribute_selector, remove, text_of
-from scraper.html.dom.tags import COLLAPSED_ATTRIBUTE
+from scraper.html.dom.parsing import COLLAPSED_ATTRIBUTE, Element, attribute_selector, remove, text_of
 from scraper.html.page.css_rules import MAX_CSS, find_hidden_by_rules
 from scraper.html.page.css_visibility import (
     Color,

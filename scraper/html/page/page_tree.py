@@ -15,8 +15,7 @@ from lxml import etree
 
 from browsers.model import Frame, Snapshot
 from scraper.html.dom import parsing
-from scraper.html.dom.parsing import Element, attribute_selector, collect_names, element_selector, text_of
-from scraper.html.dom.tags import UNREADABLE
+from scraper.html.dom.parsing import UNREADABLE, Element, attribute_selector, collect_names, element_selector, text_of
 from scraper.html.math import formulas
 from scraper.html.page import hidden_elements, media_placeholders, text_styles
 from scraper.text.terms import count_words

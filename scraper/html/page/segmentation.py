@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
-from scraper.html.dom.parsing import Element
-from scraper.html.dom.tags import COLLAPSED_ATTRIBUTE, EMPHASIS, INLINE, UNREADABLE
+from scraper.html.dom.parsing import COLLAPSED_ATTRIBUTE, EMPHASIS, INLINE, UNREADABLE, Element
 from scraper.text.sanitize import collapse_whitespace
 
 MAX_BLOCKS = 20_000

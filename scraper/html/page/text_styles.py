@@ -12,8 +12,7 @@ from typing import Final
 
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, attribute_selector, find_by_class
-from scraper.html.dom.tags import ALL_BLOCKS, INLINE
+from scraper.html.dom.parsing import ALL_BLOCKS, INLINE, Element, attribute_selector, find_by_class
 from scraper.html.page.css_rules import MAX_CSS
 from scraper.html.page.style_sheets import clear_comments, parse_rules
 

@@ -10,7 +10,7 @@ import fnmatch
 import json
 import os
 import select
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,7 +140,7 @@ def _are_valid(protocolVersion: object, capabilities: object, clientInfo: object
         and isinstance(clientInfo, dict)
         and {"name", "version"} <= set(clientInfo)
         and all(isinstance(value, str) for value in clientInfo.values())
-        and _are_capabilities(capabilities)
+        and _is_capability(capabilities)
     )
 
 
@@ -151,19 +151,9 @@ def names_strict_client(client: object, patterns: Sequence[str], *others: object
     return any(fnmatch.filter(names, pattern.lower()) for pattern in patterns)
 
 
-def _are_capabilities(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        _are_objects(entry.values()) if name in _FREE_FORM and isinstance(entry, dict) else _is_capability(entry)
-        for name, entry in value.items()
-    )
-
-
-def _are_objects(values: Iterable[object]) -> bool:
-    return all(isinstance(value, dict) for value in values)
-
-
-def _is_capability(value: object) -> bool:
-    """Return True for objects that contain only objects and `listChanged`."""
-    return isinstance(value, dict) and all(
-        type(entry) is bool if name == "listChanged" else _is_capability(entry) for name, entry in value.items()
-    )
+def _is_capability(value: object, name: str = "", parent: str = "") -> bool:
+    """Return True for objects that contain only objects and `listChanged`, below `experimental` anything."""
+    if name == "listChanged":
+        return type(value) is bool
+    is_open = parent in _FREE_FORM
+    return isinstance(value, dict) and (is_open or all(_is_capability(one, key, name) for key, one in value.items()))

@@ -375,7 +375,7 @@ class DatabaseThreads:
             async with asyncio.timeout(limit_s):
                 return await asyncio.wrap_future(self.writer.submit(self.database.run, work, writes=writes))
         except TimeoutError:
-            raise DatabaseUnavailableError from None
+            raise DatabaseUnavailableError(may_retry=True) from None
 
     def try_run(self, work: Callable[[apsw.Connection], T], *, writes: bool = False) -> T | None:
         """Run `work` in this thread, which must be the writing one; return None if the file is unavailable."""

@@ -16,8 +16,7 @@ from scraper.extract.content.block_classifier import calibrate, load_bundled_cla
 from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
-from scraper.html.dom.parsing import text_of
-from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.parsing import HEADINGS, text_of
 from scraper.html.page import page_tree
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page as snapshot_of
