@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 def main() -> None:
     """Run a command in the warm server; else answer the handshake over stdio, load the command line and run it."""
-    from scraper.cli import warm_client
-
+    with _quiet_interrupts():
+        from scraper.cli import warm_client
     if (code := warm_client.run(sys.argv[1:])) is not None:
         sys.exit(code)
     with _quiet_interrupts():

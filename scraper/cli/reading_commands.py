@@ -256,7 +256,8 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
     if flags["session"] is not None and remote_command.get() is None:
-        click.echo(f"There is no session {flags['session']} in a process of its own. {SESSION_ADVICE}", err=True)
+        text = f"Session {flags['session']} is not in this process; -f, --no-daemon and flags of settings begin one."
+        click.echo(f"{text} Without these, it is lost. {SESSION_ADVICE}", err=True)
         return ExitCode.SESSION_LOST
     return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act)
 

@@ -28,7 +28,7 @@ _COMMANDS = frozenset(
     "act browse changes compare extract extract-structured fetch fetch-batch instant-answer map read-doc research "
     "search see web-search".split()
 )
-"""Commands that the server runs; those that read standard input or files leave it, as do flags of settings."""
+"""Commands that the server runs; those that read standard input or files leave it, as do flags of settings and help."""
 _STEPS = ("act", "browse")
 """Commands that are not repeated, because their steps may change something on a site."""
 _NAMES = ("HOME", "PLAYWRIGHT_BROWSERS_PATH", "TZ", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
@@ -51,29 +51,32 @@ def run(words: Sequence[str]) -> int | None:
     is_agent = any(map(is_set, AGENT_VARIABLES))
     is_wanted = is_set(SWITCH) if os.environ.get(SWITCH) else is_agent
     name = words[0].replace("_", "-") if words else ""
-    if not is_wanted or name not in _COMMANDS or not {"-", "--no-daemon"}.isdisjoint(words):
+    if not is_wanted or name not in _COMMANDS or not {"-", "-h", "--help", "--no-daemon"}.isdisjoint(words):
         return None
     if sys.stdout is None or sys.stderr is None:
         return None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
     received = bytearray()
+    numbers = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is signal.SIG_DFL]
     try:
+        for number in numbers:
+            signal.signal(number, signal.default_int_handler)
         with connect() as peer:
             request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
             answer = ask(peer, request, received)
+        if answer is not None:
+            return deliver(answer)
     except KeyboardInterrupt:
         if sys.stderr.isatty():
             print("Canceled.", file=sys.stderr)
         return 130
     except (OSError, ValueError):
-        if not received or name not in _STEPS:
-            return None
-        text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done: look"
-        print(f"Error: {text} at the site before you repeat them.", file=sys.stderr)
-        return SESSION_LOST
-    return None if answer is None else deliver(answer)
+        if received and name in _STEPS:
+            text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done:"
+            print(f"Error: {text} look at the site before you repeat them.", file=sys.stderr)
+            return SESSION_LOST
+    for number in numbers:
+        signal.signal(number, signal.SIG_DFL)
+    return None
 
 
 def socket_path() -> str:
@@ -88,7 +91,9 @@ def socket_path() -> str:
     ignored = (SWITCH, "SEARCH_MCP_AGENT")
     settings = {name for name in os.environ if name.startswith("SEARCH_MCP_")}.union(_NAMES).difference(ignored)
     values = [(name, os.environ.get(name)) for name in sorted(settings)]
-    key = json.dumps([sys.executable, sys.version, __file__, values])
+    # A sandbox may have a network of its own; the server must not lend it another one, nor have its.
+    network = os.stat("/proc/self/ns/net").st_ino if os.path.exists("/proc/self/ns/net") else 0
+    key = json.dumps([sys.executable, sys.version, __file__, network, values])
     return os.path.join(folder, hashlib.sha256(key.encode()).hexdigest()[:16] + ".sock")
 
 
@@ -134,10 +139,11 @@ def _start(listener: int, path: str) -> None:
 def _connect(path: str) -> socket.socket:
     peer = socket.socket(socket.AF_UNIX)
     try:
+        # Set first: a server that hangs may have a full queue.
+        peer.settimeout(_SILENCE_S)
         peer.connect(path)
         if peer_user(peer) != os.getuid():
             raise PermissionError(f"{path} is the socket of another user")
-        peer.settimeout(_SILENCE_S)
     except BaseException:
         peer.close()
         raise

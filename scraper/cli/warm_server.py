@@ -86,6 +86,8 @@ class WarmServer:
         self._stop = asyncio.Event()
         self._active = ActiveCount()
         self._started_at = self._used_at = time.monotonic()
+        # Now, because the first command may come long after the settings were read.
+        self._is_replaced()
 
     async def serve(self) -> None:
         """Answer clients, then close everything."""
@@ -152,6 +154,9 @@ class WarmServer:
             return self._status()
         if self._is_replaced() or (self._has_relative_paths and folder != self._folder):
             return None
+        if not os.access(self._settings.data_dir, os.W_OK | os.X_OK):
+            # A process of its own warns that nothing is kept.
+            return None
         writer.write(b" ")
         gone: asyncio.Future[Any] = asyncio.ensure_future(reader.read(1))
         calls: list[concurrent.futures.Future[ToolAnswer]] = []
@@ -193,7 +198,7 @@ class WarmServer:
         return {"process": os.getpid(), "seconds": age_s, "commands": self._active.count - 1, "sessions": sessions}
 
     def _is_replaced(self) -> bool:
-        """Return True, and stop, if code, configuration file or data folder differ from those of the first command."""
+        """Return True, and stop, if code, configuration file or data folder differ from those of the start."""
         modules = [one for name, one in list(sys.modules.items()) if name.startswith(("scraper.", "browsers."))]
         files = [getattr(one, "__file__", None) for one in modules]
         found = {file: _identity(file) for file in files if file}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -65,6 +66,7 @@ def test_only_the_standard_library_is_loaded() -> None:
         (["index", "list"], {}),
         (["fetch", "-"], {}),
         (["fetch", "example.com", "--no-daemon"], {}),
+        (["fetch", "--help"], {}),
         (["fetch", "example.com"], {"SEARCH_MCP_DAEMON": "no"}),
         (["fetch", "example.com"], {"CLAUDECODE": "0"}),
     ],
@@ -78,10 +80,45 @@ def test_these_commands_use_no_server(
 
 
 def test_a_server_that_does_not_start_leaves_the_command_here(runtime: Path) -> None:
+    handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)
     for _ in range(2):
         # The second one finds a socket without a listener.
         assert warm_client.run(["browse", "open example.com"]) is None
     assert [file.suffix for file in sorted(runtime.iterdir())] == [".sock", ""]
+    # A signal ends its imports without a traceback.
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == handlers
+
+
+def test_a_full_queue_of_a_server_that_hangs_leaves_the_command_here(runtime: Path) -> None:
+    path = warm_client.socket_path()
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
+        listener.bind(path)
+        listener.listen(0)
+        first.connect(path)
+        assert warm_client.run(["fetch", "example.com"]) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root of Linux makes such a network")
+def test_a_sandbox_with_another_network_has_another_server(runtime: Path) -> None:
+    code = "from scraper.cli import warm_client; print(warm_client.socket_path())"
+    command = ["unshare", "--net", sys.executable, "-c", code]
+    if subprocess.run(["unshare", "--net", "true"], check=False).returncode:
+        pytest.skip("this container forbids it")
+    inside = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(inside).parent == runtime and inside != warm_client.socket_path()
+
+
+def test_ctrl_c_ends_the_printing(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: Any) -> int:
+        raise KeyboardInterrupt
+
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(warm_client, "connect", lambda: ours)
+    monkeypatch.setattr(warm_client, "deliver", interrupt)
+    theirs.sendall(b"{}")
+    theirs.shutdown(socket.SHUT_WR)
+    with theirs:
+        assert warm_client.run(["fetch", "example.com"]) == 130
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770])

@@ -138,6 +138,26 @@ async def test_a_moved_data_folder_and_a_changed_configuration_have_another_serv
     assert len(warm.servers()) == 2
 
 
+async def test_a_configuration_is_that_of_the_first_command_too(warm: Warm, site: Site) -> None:
+    config = warm.folder / "config.toml"
+    config.write_text("")
+    variables = {"SEARCH_MCP_CONFIG": str(config)}
+    await warm.run("server", "start", env=variables)
+    (server,) = warm.servers()
+    config.write_text('acting = "act"\n')
+    acted = await warm.run("act", f"open {site.url('/acting/form')}", env=variables)
+    assert acted.code == 0, acted.err
+    await until(lambda: not alive([server]), limit_s=SOON_S)
+
+
+async def test_each_command_warns_that_nothing_is_kept(warm: Warm, site: Site) -> None:
+    file = warm.folder / "data"
+    file.write_text("")
+    for _ in range(2):
+        output = await warm.run("fetch", site.url("/static/1"), env={"SEARCH_MCP_LOG_LEVEL": "warning"})
+        assert output.code == 0 and "continuing without the cache" in output.err
+
+
 async def test_the_server_is_started_shown_and_stopped(warm: Warm) -> None:
     assert (await warm.run("server", "status")).code == 1
     started = await warm.run("server", "start", "--json")
