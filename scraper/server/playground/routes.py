@@ -137,7 +137,7 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     body = await read_body(request.receive, _MAX_BODY)
     fields = body.message() if body.size_bytes <= _MAX_BODY else {}
     url, render = fields.get("url"), fields.get("render", "auto")
-    return (url, render) if isinstance(url, str) and render in {"auto", "http", "browser"} else None
+    return (url, render) if isinstance(url, str) and render in ("auto", "http", "browser") else None
 
 
 def _error(status: int, message: str) -> Response:

@@ -391,6 +391,7 @@ async def test_closing_the_page_releases_the_tab(product: Program, site: Site, r
         (b"no json", "application/json", 400),
         (b"[" * 10_000, "application/json", 400),
         (b'{"url": "http://x.example/", "render": "odd"}', "application/json", 400),
+        (b'{"url": "http://x.example/", "render": ["auto"]}', "application/json", 400),
         (b'{"url": "' + b"x" * 20_000 + b'"}', "application/json", 400),
         (b'{"url": "http://site.example/plain"}', "text/plain", 400),
     ],
@@ -400,3 +401,11 @@ async def test_an_invalid_request_is_rejected(product: Program, body: bytes, med
     async with aiohttp.ClientSession(headers=headers) as http, http.post(product.base + "/try", data=body) as answer:
         assert answer.status == status
         assert (await answer.json())["error"]
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://169.254.169.254/"])
+async def test_a_forbidden_url_is_refused(product: Program, url: str) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    address, data = product.base + "/try", {"url": url}
+    async with aiohttp.ClientSession(headers=headers) as http, http.post(address, json=data) as answer:
+        assert (await answer.json())["wrong"]
