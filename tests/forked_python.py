@@ -150,7 +150,7 @@ def _serve(control: socket.socket) -> None:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    # Whoever waits for a process is between it and this one, which need not wait.
+    # The child of each fork waits for its own child, so this process need not wait for either.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         length, files, _, _ = socket.recv_fds(control, _NUMBER.size, 4)
@@ -171,7 +171,7 @@ def _serve(control: socket.socket) -> None:
         status = os.waitpid(pid, 0)[1]
         with contextlib.suppress(OSError):
             os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
-        # An exit would first clean up the modules. Nobody asks how this process ended.
+        # A normal exit would spend time on cleaning up modules, and no process reads its status.
         os.kill(os.getpid(), signal.SIGKILL)
     os.close(told)
     for number, end in enumerate(streams):
