@@ -35,7 +35,7 @@ TOOLSETS = ("full", "openai")
 
 def run_http(settings: Settings, *, version: str) -> None:
     """Serve all tools over HTTP until a stop signal, or raise ServerStartError or SettingsError."""
-    _run(serve_http, settings, version, search_tools.openai_tools())
+    _run(serve_http, services_factory(settings), settings, version, search_tools.openai_tools())
 
 
 def run_stdio(
@@ -46,10 +46,18 @@ def run_stdio(
     `first` was read from standard input before.
     """
     serve = functools.partial(serve_stdio, first=first or FirstMessage())
-    _run(serve, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
+    # A client starts the server for each of its sessions, and most of them call no tool.
+    factory = services_factory(settings, is_lazy=True)
+    _run(serve, factory, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
 
 
-def _run(serve: Callable[..., Coroutine[Any, Any, None]], settings: Settings, version: str, others: Any) -> None:
+def _run(
+    serve: Callable[..., Coroutine[Any, Any, None]],
+    factory: ServicesFactory[Services],
+    settings: Settings,
+    version: str,
+    others: Any,
+) -> None:
     """Serve with the log of the settings, and send spans meanwhile if they enable them."""
     logs.configure(settings.log_level, settings.log_format)
     tools = registry.available_tools(settings)
@@ -63,7 +71,7 @@ def _run(serve: Callable[..., Coroutine[Any, Any, None]], settings: Settings, ve
                 text = f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
                 raise access.ServerStartError(text) from None
             stack.enter_context(send_spans(version))
-        asyncio.run(serve(settings, tools, services_factory(settings), version=version, openai_tools=others))
+        asyncio.run(serve(settings, tools, factory, version=version, openai_tools=others))
 
 
 async def serve_http(
@@ -139,13 +147,13 @@ def private_stdin() -> Iterator[int]:
         os.close(wire)
 
 
-def services_factory(settings: Settings) -> ServicesFactory[Services]:
-    """Return a function that imports and opens the services, which takes half a second."""
+def services_factory(settings: Settings, *, is_lazy: bool = False) -> ServicesFactory[Services]:
+    """Return a function that imports and opens the services, which takes half a second; `is_lazy` as they define it."""
 
     def factory() -> AbstractAsyncContextManager[Services]:
         from scraper.services import Services
 
-        return Services.open(settings)
+        return Services.open(settings, is_lazy=is_lazy)
 
     return factory
 

@@ -166,8 +166,9 @@ class ShuttingDownError(MCPError):
 
     outcome = "refused"
 
-    def __init__(self) -> None:
-        """Create the JSON-RPC error."""
+    def __init__(self, *, has_run: bool = False) -> None:
+        """Create the JSON-RPC error; `has_run` says that the call was cut off, so that a proxy must not repeat it."""
+        self.has_run = has_run
         super().__init__(-32000, "The server is shutting down. Try again in a few seconds.")
 
 
@@ -293,6 +294,9 @@ class CallDispatcher:
                         services = await self._holder.services()
                     except ServicesOpenError as error:
                         return ToolAnswer(str(error), is_error=True)
+                    if tool.open_world:
+                        # At once, if they are lazy: they start beside each other.
+                        services.start_soon()
                     left_s = deadline_s - (time.monotonic() - start)
                     call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key, caller.ask)
                     return await tool.run(services, arguments, call)
@@ -316,7 +320,7 @@ class CallDispatcher:
         if task.done() and not task.cancelled():
             return task.result()
         if self._stopped.done():
-            raise ShuttingDownError
+            raise ShuttingDownError(has_run=True)
         if disconnected is not None and disconnected.done():
             raise _QueryError("gone", -32800, "Request cancelled")
         raise TimeoutError

@@ -77,6 +77,9 @@ class App:
             await asyncio.sleep(0.05)
             print("app closed", file=sys.stderr, flush=True)
 
+    def start_soon(self) -> None:
+        """Start nothing: there is no browser."""
+
     @contextlib.contextmanager
     def visit(self) -> Iterator[None]:
         """Hold a tab while the block runs."""
