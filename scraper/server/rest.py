@@ -331,6 +331,9 @@ def _response(answer: ToolAnswer) -> Response:
 
 
 def _unavailable(error: MCPError) -> Response:
+    """Return 503, after which proxies repeat a call elsewhere, only if it has not run."""
+    if getattr(error, "has_run", False):
+        return _json({"error": "The server stopped during this call.", "retryable": False}, 500)
     return _json({"error": error.error.message, "retryable": True}, 503, {"Retry-After": "5"})
 
 

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -43,9 +44,9 @@ class RoutedRequest:
 class Proxy:
     """One running proxy."""
 
-    def __init__(self, kind: str, port: int, folder: Path) -> None:
+    def __init__(self, kind: str, port: int, folder: Path, scheme: str) -> None:
         self.kind = kind
-        self.base = f"http://127.0.0.1:{port}"
+        self.base = f"{scheme}://127.0.0.1:{port}"
         self.url = self.base + "/mcp"
         self._folder = folder
 
@@ -78,27 +79,41 @@ def program(kind: str) -> str | None:
     return shutil.which(kind, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 
 
-def configuration(kind: str, port: int, servers: Sequence[int], folder: Path) -> str:
-    """Return the configuration in deploy/ for this port and these servers."""
-    return {"haproxy": _haproxy, "nginx": _nginx}[kind](port, servers, folder)
+def configuration(kind: str, port: int, servers: Sequence[int], folder: Path, *, has_tls: bool = False) -> str:
+    """Return the configuration in deploy/ for this port and these servers; `has_tls` follows its advice for TLS."""
+    text = (DEPLOY / {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind]).read_text()
+    if has_tls:
+        text = _with_tls(text, folder)
+    return {"haproxy": _haproxy, "nginx": _nginx}[kind](text, port, servers, folder)
+
+
+def _with_tls(text: str, folder: Path) -> str:
+    """Return a configuration with its lines for TLS, and a certificate for it in `folder`."""
+    certificate, key = folder / "search.example.pem", folder / "search.example.key"
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=search.example -out {certificate}"
+    subprocess.run([*command.split(), "-keyout", str(key)], check=True, capture_output=True, timeout=LIMIT_S)
+    certificate.write_text(certificate.read_text() + key.read_text())
+    text = _replace(r"(?m)^ *(listen|bind) :?8000;?\n", "", text)
+    assert "#tls " in text
+    return re.sub(r"\b443\b", "8000", text.replace("#tls ", "").replace("/etc/ssl", str(folder)))
 
 
 @contextlib.asynccontextmanager
-async def proxied(kind: str, servers: Sequence[int]) -> AsyncIterator[Proxy]:
+async def proxied(kind: str, servers: Sequence[int], *, has_tls: bool = False) -> AsyncIterator[Proxy]:
     """Run a proxy in front of the servers at these ports."""
     path = program(kind)
     assert path is not None, f"{kind} is not installed"
     with tempfile.TemporaryDirectory(prefix=f"{kind}-") as name:
         folder, port = Path(name), free_port()
         file, log = folder / f"{kind}.cfg", folder / _LOG
-        file.write_text(configuration(kind, port, servers, folder))
+        file.write_text(configuration(kind, port, servers, folder, has_tls=has_tls))
         # Write to a file: an unread pipe would block a proxy that logs many errors.
         with log.open("wb") as out, (folder / _FAULTS).open("wb") as faults:
             process = await asyncio.create_subprocess_exec(
                 *_command(kind, path, file, folder), stdin=DEVNULL, stdout=out, stderr=faults
             )
         try:
-            proxy = Proxy(kind, port, folder)
+            proxy = Proxy(kind, port, folder, "https" if has_tls else "http")
             await _wait_until_ready(proxy, process)
             yield proxy
         finally:
@@ -116,10 +131,9 @@ def _command(kind: str, path: str, file: Path, folder: Path) -> tuple[str, ...]:
     return (path, "-p", str(folder), "-e", "stderr", "-c", str(file))
 
 
-def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
-    text = (DEPLOY / "haproxy.cfg").read_text()
+def _haproxy(text: str, port: int, servers: Sequence[int], folder: Path) -> str:
     text = _replace(r"(?m)^global\n", f"global\n    stats socket {folder}/{_SOCKET}\n", text)
-    text = _replace(r"bind :8000", f"bind 127.0.0.1:{port}", text)
+    text = _replace(r"(?m)^( *bind ):8000", rf"\g<1>127.0.0.1:{port}", text)
     text = _replace(r"resolvers engine\n(    .*\n)+", "", text)
     # A stopped server refuses at once; a server that is slow on a loaded machine must not count as stopped.
     text = _replace(r"timeout check 3s", "timeout check 30s", text)
@@ -130,9 +144,8 @@ def _haproxy(port: int, servers: Sequence[int], folder: Path) -> str:
     return _replace(r"    use_backend ready", capture, text)
 
 
-def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
-    text = (DEPLOY / "nginx.conf").read_text()
-    text = _replace(r"listen 8000;", f"listen 127.0.0.1:{port};", text)
+def _nginx(text: str, port: int, servers: Sequence[int], folder: Path) -> str:
+    text = _replace(r"(?m)^( *listen )8000( ssl)?;", rf"\g<1>127.0.0.1:{port}\g<2>;", text)
     found = re.findall(r"(?m)^        server search-\d:8000( .*)?;$", text)
     assert found and len(set(found)) == 1, "servers differ in more than their names"
     lines = "".join(f"        server 127.0.0.1:{number}{found[0]};\n" for number in servers)
@@ -148,7 +161,7 @@ def _nginx(port: int, servers: Sequence[int], folder: Path) -> str:
 
 def _replace(pattern: str, by: str, text: str, *, times: int = 1) -> str:
     """Replace text; raise AssertionError if deploy/ no longer contains it."""
-    text, number = re.subn(pattern, lambda _: by, text)
+    text, number = re.subn(pattern, by, text)
     assert number == times, f"{pattern} stands {number} times"
     return text
 
@@ -159,7 +172,7 @@ async def _wait_until_ready(proxy: Proxy, process: Process) -> None:
         while True:
             assert process.returncode is None, proxy.faults()
             with contextlib.suppress(aiohttp.ClientError):
-                async with client.get(proxy.base + "/health") as answer:
+                async with client.get(proxy.base + "/health", ssl=False) as answer:
                     if answer.status == 200:
                         return
             await asyncio.sleep(0.05)

@@ -35,7 +35,7 @@ def test_valid_configurations_are_accepted_and_invalid_ones_rejected(kind: str, 
 
 
 class Server:
-    """A fake server that answers every call with `status`."""
+    """A fake server that answers every call with `status`; 0 cuts the connection instead."""
 
     def __init__(self, status: int = 200) -> None:
         self.status = status
@@ -48,6 +48,9 @@ class Server:
             return web.Response()
         session = request.headers.get("Mcp-Session-Id", "")
         self.asked[session] += 1
+        if not self.status:
+            assert request.transport is not None
+            request.transport.close()
         return web.Response(status=self.status, headers={"Mcp-Session-Id": session or uuid.uuid4().hex})
 
     @contextlib.asynccontextmanager
@@ -71,6 +74,25 @@ async def test_a_call_rejected_by_one_server_is_handled_by_another(kind: str) ->
         assert await statuses(proxy, "") == [200] * CALLS
         assert [await statuses(proxy, f"session-{number}") for number in range(6)] == [[200] * CALLS] * 6
         assert leaving.asked and staying.asked.total() == 7 * CALLS
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_a_call_that_may_have_run_is_not_repeated(kind: str) -> None:
+    # Some calls reach a server that cuts them at once, others after a server that rejects them.
+    rejecting, *cutting = Server(503), Server(0), Server(0)
+    async with contextlib.AsyncExitStack() as stack:
+        for server in (rejecting, *cutting):
+            await stack.enter_async_context(server.running())
+        proxy = await stack.enter_async_context(in_front_of(kind, rejecting, *cutting))
+        assert set(await statuses(proxy, "")) <= {-1, 502, 503}
+    assert rejecting.asked and sum(server.asked.total() for server in cutting) <= CALLS
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_a_call_passes_a_proxy_that_ends_tls(kind: str) -> None:
+    server = Server()
+    async with server.running(), in_front_of(kind, server, has_tls=True) as proxy:
+        assert proxy.url.startswith("https:") and await statuses(proxy, "") == [200] * CALLS
 
 
 @pytest.mark.parametrize("kind", PROXIES)
@@ -122,20 +144,23 @@ async def test_a_restarted_server_gets_requests_at_once() -> None:
 
 
 @contextlib.asynccontextmanager
-async def in_front_of(kind: str, *servers: Server) -> AsyncIterator[Proxy]:
+async def in_front_of(kind: str, *servers: Server, has_tls: bool = False) -> AsyncIterator[Proxy]:
     """Run a proxy; skip the test if it is not installed."""
     if program(kind) is None:
         pytest.skip(f"{kind} is not installed")
-    async with proxied(kind, [server.port for server in servers]) as proxy:
+    async with proxied(kind, [server.port for server in servers], has_tls=has_tls) as proxy:
         yield proxy
 
 
 async def statuses(proxy: Proxy, session: str) -> list[int]:
-    """Return the answers to calls of a session, or without a session."""
+    """Return the answers to calls of a session, or without a session; -1 if the connection was cut."""
     headers = {"Mcp-Session-Id": session} if session else {}
     async with aiohttp.ClientSession() as http, asyncio.timeout(LIMIT_S):
         found = []
         for _ in range(CALLS):
-            async with http.post(proxy.url, json={}, headers=headers) as answer:
-                found.append(answer.status)
+            try:
+                async with http.post(proxy.url, json={}, headers=headers, ssl=False) as answer:
+                    found.append(answer.status)
+            except aiohttp.ServerDisconnectedError:
+                found.append(-1)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import AsyncIterator
@@ -213,3 +214,12 @@ async def test_a_call_whose_client_disconnects_ends(http: aiohttp.ClientSession)
                 ) as answer:
                     await answer.read()
             await browsers_say(program.base, "active", 0, limit_s=SOON_S)
+
+
+async def test_only_a_call_that_has_not_run_may_be_repeated_by_a_proxy(http: aiohttp.ClientSession) -> None:
+    async with serving(*STAND_IN, "--rest=yes", "--drain_s=1") as program:
+        posting = asyncio.create_task(post(http, program, "slow", seconds=60))
+        await browsers_say(program.base, "active", 1, limit_s=START_S)
+        program.process.terminate()
+        status, answer = await posting
+        assert status == 500 and not answer["retryable"]
