@@ -18,9 +18,9 @@ _KUBERNETES = "1.33"
 """The oldest supported version has all features that the manifests use."""
 
 
-def compose() -> dict[str, Any]:
-    """Return the compose file."""
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+def compose(name: str = "compose.yaml") -> dict[str, Any]:
+    """Return a compose file; by default that of several servers."""
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text())
     return found
 
 

@@ -24,6 +24,20 @@ def test_the_compose_file_is_valid() -> None:
     assert sorted(compose()["services"]) == sorted(SERVICES)
 
 
+def test_one_server_alone_is_confined_as_one_of_several() -> None:
+    document = compose("compose.single.yaml")
+    check_compose(document)
+    assert list(document["services"]) == ["search"]
+    alone, one = document["services"]["search"], search()
+    same = "read_only cap_drop security_opt image build shm_size stop_grace_period restart".split()
+    assert {name: alone[name] for name in same} == {name: one[name] for name in same}
+    assert alone["deploy"]["resources"] == one["deploy"]["resources"] and alone["tmpfs"] == one["tmpfs"][:1]
+    assert alone["environment"].items() <= one["environment"].items()
+    assert alone["ports"] == compose()["services"]["proxy"]["ports"]
+    assert alone["volumes"] == ["data:/data"] and document["volumes"] == {"data": {}}
+    assert document["secrets"].items() <= compose()["secrets"].items()
+
+
 @pytest.mark.parametrize(
     ("service", "field", "value"),
     [("search", "tmpfss", ["/tmp"]), ("search", "read_only", ["yes"]), ("valkey", "healthcheck", {"tests": []})],
