@@ -1,6 +1,6 @@
 """Visit web pages with Chromium: a URL goes in through `Browsers.visit` and a `Snapshot` comes back.
 
-`Browsers` is imported on first use: it costs 150 ms, which other modules of this package do not need.
+A package of search-mcp. `Browsers` is imported on first use: it costs 150 ms, which other modules do not need.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Read, search and extract web pages for AI agents."""
+"""Read, search and extract web pages for AI agents: a package of search-mcp."""
