@@ -17,7 +17,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup serve test test-fast test-all check format docs quality benchmarks conformance clients site image image-test lock clean
+.PHONY: help setup serve test test-fast test-all check format docs quality benchmarks conformance clients site image image-test release lock clean
 .PHONY: changelog coverage docs-site fuzz
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo 'make clients      run the conformance suite and a dozen other MCP clients (npm, PyPI)'
 	@echo 'make image        build the container image (docker)'
 	@echo 'make image-test   build the Dockerfile without Docker and read a page with it (Debian, root, ten minutes)'
+	@echo 'make release      build wheel, bundle, registry entry and image into dist/, and check them'
 	@echo 'make lock         update the lock files of the dependencies (uv)'
 	@echo 'make clean        remove the environment and all build output'
 	@echo 'Pass more arguments in ARGS:  make test ARGS="-k wall"   make serve ARGS="--port 9000"'
@@ -124,6 +125,9 @@ image:
 
 image-test: $(VENV)/.runtime
 	$(BIN)/python -m devtools.image.check $(ARGS)
+
+release: $(VENV)/.dev
+	$(BIN)/python -m devtools.release $(ARGS)
 
 # The lock files contain hashes but no index URL, so that each user can install from any index. The versions agree in
 # all of them: runtime, shared (the image), bulk, dev, training (all tests), docs and build.

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class BuildFolder:
         lent = [f"--volume={source}:{target}:ro" for source, target in self._lend()]
         options = ["--isolation=chroot", "--format=docker", "--pull-never", f"--build-arg=BASE={base}"]
         tag = "localhost/search-mcp:test"
-        run(self.buildah("build", *options, *lent, f"--tag={tag}", str(project)), BUILD_LIMIT_S)
+        run(self.buildah("build", *options, *lent, f"--tag={tag}", str(project)), BUILD_LIMIT_S, shown="STEP ")
         container = answer(self.buildah("from", "--pull-never", tag))
         inspected = json.loads(answer(self.buildah("inspect", "--type=image", tag)))
         return Image(
@@ -78,6 +79,7 @@ class BuildFolder:
         shutil.rmtree(self.folder)
 
     def _base(self) -> str:
+        print_progress(f"Base image: Debian {RELEASE} by debootstrap ...")
         unpacked = self.folder / "base"
         run(["debootstrap", "--variant=minbase", RELEASE, str(unpacked), *_mirror()], BUILD_LIMIT_S)
         container = answer(self.buildah("from", "scratch"))
@@ -122,22 +124,25 @@ def print_progress(line: str) -> None:
     print(line, flush=True)
 
 
-def run(command: Sequence[str], limit_s: float = COMMAND_LIMIT_S) -> None:
-    """Run a command without output; report its output only if it fails.
+def run(command: Sequence[str], limit_s: float = COMMAND_LIMIT_S, *, shown: str = "\0") -> None:
+    """Run a command; print the lines of its output that start with `shown`, and the end of all of it if it fails.
 
     Raises:
-        ImageError: it failed.
+        ImageError: it failed, or did not end within `limit_s`.
     """
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=limit_s,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise ImageError(f"{' '.join(command)}\n{done.stdout.decode(errors='replace')[-6000:]}")
+    lines: list[str] = []
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as process:
+        killer = threading.Timer(limit_s, process.kill)
+        killer.start()
+        for line in process.stdout or ():
+            lines.append(line)
+            if line.startswith(shown):
+                print_progress(f"  {line.rstrip()}")
+        killer.cancel()
+    if process.returncode != 0:
+        raise ImageError(f"{' '.join(command)}\n{''.join(lines)[-6000:]}")
 
 
 def answer(command: Sequence[str]) -> str:

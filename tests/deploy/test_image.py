@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+from devtools.image.build import ImageError, run
 from tests.deploy.test_compose import search
 from tests.scraper.process import REPOSITORY
 
@@ -25,3 +28,9 @@ def test_the_image_contains_the_clients_of_the_services_in_compose() -> None:
     wanted = {"SEARCH_MCP_DATABASE_URL_FILE": "asyncpg", "SEARCH_MCP_SHARED_URL_FILE": "redis"}
     assert wanted.keys() <= search()["environment"].keys()
     assert set(wanted.values()) <= names
+
+
+def test_a_step_is_printed_at_once_and_all_output_only_after_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ImageError, match="a detail"):
+        run(["sh", "-c", "echo STEP 1/2; echo a detail; exit 3"], shown="STEP ")
+    assert capsys.readouterr().out == "  STEP 1/2\n"

@@ -22,7 +22,16 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
 COMMANDS = frozenset(group.commands)
 NOT_GENERATORS = frozenset(
-    {"code_figures", "demo_engines", "docstring_numbers", "fetch_path", "language_gaps", "size_gate", "third_parties"}
+    {
+        "code_figures",
+        "demo_engines",
+        "docstring_numbers",
+        "fetch_path",
+        "language_gaps",
+        "release",
+        "size_gate",
+        "third_parties",
+    }
 )
 """Programs of devtools that change no file, or one from data outside the repository."""
 
