@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -98,18 +98,65 @@ def test_pip_installs_it_for_an_ordinary_user(wheel: Path, folder: Path, site: S
     check_program((scripts / "search-mcp",), site, folder, user)
 
 
-@pytest.mark.full_size
-def test_uvx_runs_it(wheel: Path, folder: Path, site: Site) -> None:
-    check_program((SCRIPTS / "uv", "tool", "run", "--from", wheel, "search-mcp"), site, folder)
+def printed_commands(page: str) -> list[str]:
+    """Return the commands of a page that install the program, as printed."""
+    text = (REPOSITORY / page).read_text("utf-8")
+    lines = re.findall(r"`([^`\n]+)`", text) + re.findall(r"(?m)^([^`|\n]+)$", text)
+    found = [re.sub(r" +# .*", "", line).strip() for line in lines]
+    return sorted(
+        {
+            line
+            for line in found
+            if re.match(r"(pipx|pip|uvx|git clone) ", line) and "search-mcp" in line and "uninstall" not in line
+        }
+    )
+
+
+COMMANDS = sorted(
+    {command for page in ("README.md", "docs/install.md", "docs/quickstart.md") for command in printed_commands(page)}
+)
+_CLONE = "git clone"
+
+
+def test_each_way_to_install_is_printed() -> None:
+    starts = {command.split()[0] for command in COMMANDS}
+    assert starts == {"git", "pip", "pipx", "uvx"}
+    assert "pipx install search-mcp" in COMMANDS and any("git+https" in command for command in COMMANDS)
 
 
 @pytest.mark.full_size
-def test_pipx_installs_it(wheel: Path, folder: Path, site: Site) -> None:
+@pytest.mark.parametrize("command", [one for one in COMMANDS if not one.startswith(_CLONE)])
+def test_a_printed_command_installs_it(command: str, wheel: Path, folder: Path, site: Site) -> None:
+    """Run it as it stands: names come from the wheel, the repository is this one."""
+    place = Path(tempfile.mkdtemp(dir=folder))
+    run(sys.executable, "-m", "venv", place / "venv", folder=place)
+    repository = f"file://{REPOSITORY}"
+    ours = "https://github.com/search-mcp/search-mcp"
     env = {
-        "PIPX_HOME": str(folder / "pipx"),
-        "PIPX_BIN_DIR": str(folder / "bin"),
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf",
+        "GIT_CONFIG_VALUE_0": f"{ours}.git",
+        "GIT_CONFIG_KEY_1": "safe.directory",
+        "GIT_CONFIG_VALUE_1": "*",
+        "PIP_FIND_LINKS": str(folder).replace(" ", "%20"),
+        "UV_FIND_LINKS": str(folder),
+        "PIPX_HOME": str(place / "pipx"),
+        "PIPX_BIN_DIR": str(place / "bin"),
         "PIPX_DEFAULT_PYTHON": sys.executable,
+        "UV_CACHE_DIR": str(place / "cache"),
+        "PATH": f"{place}/venv/bin:{place}/bin:{SCRIPTS}:{os.environ['PATH']}",
     }
-    run(SCRIPTS / "pipx", "install", wheel, folder=folder, env=env)
-    assert shutil.which("search-mcp", path=folder / "bin") is not None
-    check_program((folder / "bin" / "search-mcp",), site, folder)
+    if command.startswith("uvx"):
+        assert VERSION in run("sh", "-c", command.replace(" stdio", " --version"), folder=place, env=env)
+    else:
+        run("sh", "-c", command, folder=place, env=env)
+        assert VERSION in run("sh", "-c", "search-mcp --version", folder=place, env=env)
+
+
+@pytest.mark.full_size
+def test_the_printed_clone_serves(folder: Path) -> None:
+    (command,) = (one for one in COMMANDS if one.startswith(_CLONE) and "cd " in one)
+    env = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{REPOSITORY}.insteadOf"}
+    env |= {"GIT_CONFIG_VALUE_0": "https://github.com/search-mcp/search-mcp"}
+    done = run("sh", "-c", f"{command} && make serve ARGS=--help", folder=folder, env=env)
+    assert "Usage: search-mcp serve" in done

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import grimp
+import pytest
 
+from scraper.cli.client_config import CLIENTS, SERVER_NAME, ServerCommand
 from scraper.cli.main import group
 from scraper.errors import ScraperError
 from scraper.settings import Settings, setting_table
@@ -23,8 +26,11 @@ PAGES = sorted(page for pattern in PATTERNS for page in ROOT.glob(pattern))
 OPERATED = [ROOT / "Dockerfile", *(path for path in ROOT.glob("deploy/**/*") if path.is_file())]
 """Files that set environment variables of the product."""
 
-MOST_LINES = 150
-"""Lines of the first page, which can be read in a few minutes."""
+MOST_LINES = 72
+"""Lines of the first page: one screenful, with a configuration to paste."""
+_OURS = re.compile(
+    r"https://(?:github\.com/search-mcp/search-mcp/blob|raw\.githubusercontent\.com/search-mcp/search-mcp)/main/"
+)
 
 _LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
@@ -67,14 +73,29 @@ def test_the_readme_names_every_tool() -> None:
     assert not [tool.name for tool in registry.tools() if f"`{tool.name}`" not in text]
 
 
+def test_the_readme_has_only_links_that_work_elsewhere() -> None:
+    links = _LINK.findall(_BLOCK.sub("", text_of(ROOT / "README.md")))
+    assert len(links) > 10 and [link for link in links if not re.match(r"[a-z]+:", link)] == []
+
+
+def test_the_readme_installs_and_configures_as_the_command_does() -> None:
+    text, server = text_of(ROOT / "README.md"), ServerCommand("search-mcp")
+    assert all(f"]({CLIENTS[name].link(server)})" in text for name in ("cursor", "vscode"))
+    (block,) = (one for one in blocks(text) if one.startswith("```json"))
+    (name,) = CLIENTS["claude-desktop"].keys
+    assert json.loads("".join(block.splitlines()[1:-1])) == {
+        name: {SERVER_NAME: CLIENTS["claude-desktop"].entry(server)}
+    }
+
+
 def test_every_internal_link_has_a_target() -> None:
     wrong = []
     for page in PAGES:
         for link in _LINK.findall(_BLOCK.sub("", text_of(page))):
-            if re.match(r"[a-z]+:", link):
+            path, _, anchor = _OURS.sub("/", link).partition("#")
+            if re.match(r"[a-z]+:", path):
                 continue
-            path, _, anchor = link.partition("#")
-            target = page.parent / path if path else page
+            target = page.parent / path if path and path[0] != "/" else ROOT / path[1:] if path else page
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 wrong.append((named(page), link))
     assert wrong == []
@@ -120,6 +141,41 @@ def unknown_options(text: str) -> Iterator[str]:
             known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
             found = set(re.findall(r"(?<!\S)--[a-z-]+", words))
             yield from (f"{option} in {line}" for option in sorted(found - known - {"--help"}))
+
+
+def test_every_command_line_that_is_shown_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "state.json").touch()
+    refused, count = [], 0
+    for page in PAGES:
+        for line in "\n".join(blocks(text_of(page))).replace("\\\n", " ").splitlines():
+            for name, *arguments in _command_lines(line):
+                count += 1
+                try:
+                    group.commands[name].make_context(name, arguments, parent=click.Context(group))
+                except click.exceptions.Exit:
+                    pass  # the help
+                except (click.ClickException, KeyError) as error:
+                    refused.append((named(page), line, str(error)))
+    assert count > 60 and refused == []
+
+
+def _command_lines(line: str) -> Iterator[list[str]]:
+    """Yield the words after `search-mcp` of each command in a line of a shell."""
+    if not re.search(r"(?<![\w./:\[-])search-mcp [a-z]", line) or line.startswith(("claude ", "docker ", "pip")):
+        return
+    words = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    found: list[str] | None = None
+    for word in [*words, ";"]:
+        if set(word) <= set("|;&<>()"):
+            if found:
+                yield found
+            found = None
+        elif word == "search-mcp" and found is None:
+            found = []
+        elif found is not None:
+            found.append(word)
 
 
 def test_every_call_of_the_recipes_is_valid() -> None:
