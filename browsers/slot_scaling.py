@@ -178,16 +178,13 @@ class SlotScaler:
                 await asyncio.sleep(_INTERVAL_S)
                 free = meter.measure(time.monotonic() - expected_at)
                 for slots in self._slots:
-                    self._scale(slots, free)
+                    now = time.monotonic()
+                    if now - self._scaled_at[slots] >= min(_MAX_INTERVAL_S, _VISITS_PER_STEP * slots.median_hold_s()):
+                        size = decide_size(slots, free)
+                        if size != slots.size:
+                            self._scaled_at[slots] = now
+                            slots.resize(size)
         finally:
             self._task = None
             for slots in self._slots:
                 slots.resize(slots.min_size)
-
-    def _scale(self, slots: FairSemaphore, free: FreeResources) -> None:
-        now = time.monotonic()
-        if now - self._scaled_at[slots] >= min(_MAX_INTERVAL_S, _VISITS_PER_STEP * slots.median_hold_s()):
-            size = decide_size(slots, free)
-            if size != slots.size:
-                self._scaled_at[slots] = now
-                slots.resize(size)

@@ -159,17 +159,14 @@ class _PageWriter:
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
         self._secrets = outline.secrets
-        self._with_visible = self._find_with_visible(outline.root)
+        # The ids (`id()`) of nodes with a visible descendant.
+        with_visible: set[int] = set()
+        for node in reversed(list(iter_subtree(outline.root))):
+            is_displayed = node.tag != "#other" and node.is_visible
+            if (is_displayed or id(node) in with_visible) and node.parent is not None:
+                with_visible.add(id(node.parent))
+        self._with_visible = with_visible
         self._marks = 0
-
-    def _find_with_visible(self, root: PageNode) -> set[int]:
-        """Return the ids (`id()`) of nodes with a visible descendant."""
-        found: set[int] = set()
-        for node in reversed(list(iter_subtree(root))):
-            is_visible = node.tag != "#other" and node.is_visible
-            if (is_visible or id(node) in found) and node.parent is not None:
-                found.add(id(node.parent))
-        return found
 
     def write(self, root: PageNode) -> str:
         """Return the HTML of a document node."""

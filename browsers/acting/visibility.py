@@ -62,7 +62,14 @@ def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
             inner = _enter(node, around)
         if inner is not None:
             stack += [(child, inner) for child in node.children]
-    _hide_empty(nodes)
+    # Hide elements if neither they nor their descendants have a box, as with `display: none`.
+    has_box: set[int] = set()
+    for node in reversed(nodes):
+        if node.box is not None or id(node) in has_box:
+            if node.parent is not None:
+                has_box.add(id(node.parent))
+        elif node.tag != "#other":
+            node.is_visible = False
 
 
 def _enter(node: PageNode, around: _Around) -> _Around | None:
@@ -92,17 +99,6 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
 def _is_outside(box: Box, clip: Box) -> bool:
     right, bottom = clip[0] + clip[2], clip[1] + clip[3]
     return box[0] >= right or box[1] >= bottom or box[0] + box[2] <= clip[0] or box[1] + box[3] <= clip[1]
-
-
-def _hide_empty(nodes: list[PageNode]) -> None:
-    """Mark elements as hidden if neither they nor their descendants have a box, as with `display: none`."""
-    has_box: set[int] = set()
-    for node in reversed(nodes):
-        if node.box is not None or id(node) in has_box:
-            if node.parent is not None:
-                has_box.add(id(node.parent))
-        elif node.tag != "#other":
-            node.is_visible = False
 
 
 def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:

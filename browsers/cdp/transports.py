@@ -240,7 +240,9 @@ class PipeTransport:
             self._to_chromium.write(message + b"\0")
 
     def _from_chromium(self, message: bytes) -> None:
-        session_id = _find_session_id(message)
+        tail = message[-_TAIL_BYTES:]
+        at = tail.rfind(b'"sessionId":"')
+        session_id = tail[at + 13 : -2].decode("latin-1") if at >= 0 and tail.endswith(b'"}') else None
         if session_id in self._muted:
             return
         if session_id in self._sessions:
@@ -292,12 +294,6 @@ class PipeTransport:
 def _decode(message: bytes | str) -> Any:
     with paused_collector() if len(message) >= _LARGE_BYTES else contextlib.nullcontext():
         return json.loads(message)
-
-
-def _find_session_id(message: bytes) -> str | None:
-    tail = message[-_TAIL_BYTES:]
-    at = tail.rfind(b'"sessionId":"')
-    return tail[at + 13 : -2].decode("latin-1") if at >= 0 and tail.endswith(b'"}') else None
 
 
 async def _readable(peer: socket.socket) -> None:

@@ -235,18 +235,14 @@ def _run(command: Sequence[str], host: HostPlatform, limit_s: float, log: Log) -
         log(f"  stopped after {limit_s:.0f} s")
         return False
     finally:
-        _stop(process)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Terminate before killing: a killed package manager leaves its database locked."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        # Terminate before killing: a killed package manager leaves its database locked.
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _next_step(host: HostPlatform) -> str:

@@ -93,7 +93,11 @@ class InstallRoots:
         """Playwright's folder of browsers, or None if it is inside a package that is not installed."""
         configured = self.environ.get("PLAYWRIGHT_BROWSERS_PATH")
         if configured == "0":
-            return _find_playwright_browsers()
+            try:
+                import playwright
+            except ImportError:
+                return None
+            return Path(playwright.__file__).parent / "driver" / "package" / ".local-browsers"
         return Path(configured) if configured else self.cache / "ms-playwright"
 
 
@@ -137,7 +141,15 @@ def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None)
             return product
         others = {k: v for k, v in products.items() if not k.startswith(f"{chromium.executable}|")}
         products = {key: product, **others}
-        _write_products(cache_file, products)
+        # If the folder is not writable, the next call queries again.
+        draft = cache_file.with_name(f"{cache_file.name}.{os.getpid()}")
+        try:
+            cache_file.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(products, indent=1), encoding="utf-8")
+            draft.replace(cache_file)
+        except OSError:
+            with contextlib.suppress(OSError):
+                draft.unlink()
     return products[key]
 
 
@@ -168,15 +180,6 @@ def _home() -> Path:
         return Path(tempfile.gettempdir())
 
 
-def _find_playwright_browsers() -> Path | None:
-    # Only this rare setting needs the package, whose import takes half a second.
-    try:
-        import playwright
-    except ImportError:
-        return None
-    return Path(playwright.__file__).parent / "driver" / "package" / ".local-browsers"
-
-
 def _is_executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
@@ -200,18 +203,6 @@ def _read_products(path: Path) -> dict[str, str]:
         if isinstance(products, dict):
             return {key: value for key, value in products.items() if isinstance(value, str)}
     return {}
-
-
-def _write_products(path: Path, products: Mapping[str, str]) -> None:
-    """Write the cache. If the folder is not writable, the next call queries again."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(products, indent=1), encoding="utf-8")
-        draft.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 ALLOW_SOCKETS = (

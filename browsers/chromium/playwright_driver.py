@@ -132,7 +132,11 @@ class PlaywrightDriver:
                 with _environment(self._folder.path):
                     manager = module.async_api.async_playwright()
                     playwright = await _wait_started(asyncio.ensure_future(manager.start()))
-                    _ignore_end(manager)
+                    # Retrieve the error that Playwright sets when the driver ends. Python would log it otherwise.
+                    transport = getattr(getattr(manager, "_client", None), "_transport", None)
+                    ended: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
+                    if ended is not None:
+                        ended.add_done_callback(lambda future: future.cancelled() or future.exception())
         except Exception as error:  # Playwright has no error class for it
             first = (str(error) or type(error).__name__).strip().splitlines()[0]
             raise NoBrowserError(f"Playwright's driver does not start: {first.rstrip('.')}.") from error
@@ -163,14 +167,6 @@ async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
                 playwright = await starting
             await _stop(playwright)
         raise
-
-
-def _ignore_end(manager: object) -> None:
-    """Retrieve the error that Playwright sets when the driver ends. Python would log it otherwise."""
-    transport = getattr(getattr(manager, "_client", None), "_transport", None)
-    error: asyncio.Future[object] | None = getattr(transport, "on_error_future", None)
-    if error is not None:
-        error.add_done_callback(lambda future: future.cancelled() or future.exception())
 
 
 async def _stop(playwright: Playwright) -> None:

@@ -197,13 +197,10 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
         args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
     has_shared_memory = identity.host.shared_memory_bytes >= _ENOUGH_SHARED_MEMORY_BYTES
     unwanted = (*UNWANTED_DEFAULTS, _SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
-    environment = _environment(identity, _INHERITED_VARIABLES | DISPLAY if settings.visible else _INHERITED_VARIABLES)
-    return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)
-
-
-def _environment(identity: BrowserIdentity, names: frozenset[str]) -> dict[str, str]:
-    """Return time zone, language and the inherited variables. Secrets of this process are left out."""
+    # Time zone, language and the inherited variables. Secrets of this process are left out.
+    names = _INHERITED_VARIABLES | DISPLAY if settings.visible else _INHERITED_VARIABLES
     variables = identity.host.environment.items()
     inherited = {k: v for k, v in variables if k in names or k.startswith(_INHERITED_PREFIXES)}
     locale = format_posix_locale(identity.language)
-    return inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}
+    environment = inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}
+    return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)

@@ -195,7 +195,11 @@ def _detect_in_short_utf8(body: bytes, text: str, header: str | None) -> str | N
 
 
 def _choose_legacy(body: bytes, declared: str | None) -> str:
-    if _is_mostly_utf8(body):
+    # Text that is mostly valid UTF-8 is UTF-8.
+    trial = body.lstrip(ASCII)[:_TRIAL_BYTES].decode("utf-8", "replace")
+    bad = trial.count("\ufffd")
+    good = len(trial) - len(trial.encode("ascii", "ignore")) - bad
+    if not trial or (good > 0 and good >= _VALID_PER_INVALID * bad):
         return "utf-8"
     found = detect_charset(body)
     if declared is None or declared in _NOT_EIGHT_BIT:
@@ -213,13 +217,6 @@ def _detect_utf16(body: bytes) -> str | None:
     if max(even, odd) * _BYTES_PER_ZERO < len(head) // 2 or min(even, odd) * _BYTES_PER_ZERO > max(even, odd):
         return None
     return "utf-16-be" if even > odd else "utf-16-le"
-
-
-def _is_mostly_utf8(body: bytes) -> bool:
-    trial = body.lstrip(ASCII)[:_TRIAL_BYTES].decode("utf-8", "replace")
-    bad = trial.count("\ufffd")
-    good = len(trial) - len(trial.encode("ascii", "ignore")) - bad
-    return not trial or (good > 0 and good >= _VALID_PER_INVALID * bad)
 
 
 def _read_markup_charset(body: bytes) -> str | None:

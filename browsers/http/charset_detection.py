@@ -161,17 +161,7 @@ def score_charset(body: bytes, codec: str) -> float | None:
 
 
 def _sample(body: bytes) -> _Sample:
-    text = _text_of(body)
-    return _Sample(
-        text,
-        Counter(text.translate(None, ASCII)),
-        Counter(match[0] for match in _BESIDE_ASCII.findall(text)),
-        Counter(match[0] for match in _ALONE.findall(text)),
-    )
-
-
-def _text_of(body: bytes) -> bytes:
-    """Return the non-ASCII parts of the text, each with a few bytes around it."""
+    # The non-ASCII parts of the text, each with a few bytes around it.
     start = max(len(body) - len(body.lstrip(ASCII)) - _AROUND_BYTES, 0)
     window = body[start : start + _WINDOW_BYTES]
     runs: list[bytes] = []
@@ -186,7 +176,13 @@ def _text_of(body: bytes) -> bytes:
         size += len(runs[-1])
         if size >= _SAMPLE_BYTES:
             break
-    return b"".join(runs)[:_SAMPLE_BYTES]
+    text = b"".join(runs)[:_SAMPLE_BYTES]
+    return _Sample(
+        text,
+        Counter(text.translate(None, ASCII)),
+        Counter(match[0] for match in _BESIDE_ASCII.findall(text)),
+        Counter(match[0] for match in _ALONE.findall(text)),
+    )
 
 
 def _wide_score(sample: _Sample, codec: str) -> float:

@@ -275,18 +275,17 @@ def _brands(major: int, version: str, product: str) -> tuple[Brand, ...]:
     Source: GenerateBrandVersionList and ShuffleBrandList in components/embedder_support/user_agent_utils.cc; checked
     against Chromium 156.
     """
-    listed = [_grease(major), Brand("Chromium", version)]
+    # The made-up brand varies the list (Chromium's GetGreasedUserAgentBrandVersion).
+    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
+    listed = [
+        Brand(f"Not{first}A{second}Brand", f"{_GREASE_VERSIONS[major % len(_GREASE_VERSIONS)]}.0.0.0"),
+        Brand("Chromium", version),
+    ]
     # Chrome for Testing shows the brand of Chromium.
     if product.startswith("Google Chrome") and "for Testing" not in product:
         listed.append(Brand("Google Chrome", version))
     order = _ORDERS_OF_THREE[major % 6] if len(listed) == 3 else (major % 2, (major + 1) % 2)
     return tuple(brand for _, brand in sorted(zip(order, listed, strict=True), key=lambda pair: pair[0]))
-
-
-def _grease(major: int) -> Brand:
-    """Return the made-up brand that varies the list (Chromium's GetGreasedUserAgentBrandVersion)."""
-    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
-    return Brand(f"Not{first}A{second}Brand", f"{_GREASE_VERSIONS[major % len(_GREASE_VERSIONS)]}.0.0.0")
 
 
 def _timezone(settings: BrowserSettings, host: BrowserHost) -> str:

@@ -243,7 +243,12 @@ class BrowserHandle:
             tab = self._profile_tabs.take(profile) or await self._renew_batch_tab(batch) or await self._take_clean_tab()
             patterns = None if batch is None else self._patterns.setdefault(batch, PagePatterns())
             lease = TabLease(tab, patterns)
-            await self._prepare(tab, request)
+            self._language = request.language
+            try:
+                await tab.prepare(request, self.identity)
+            except (CommandFailedError, TimeoutError) as error:
+                raise self._on_unusable_tab(error) from error
+            self._failed_tabs = 0
             yield lease
             if not lease.is_reusable or not self.is_alive:
                 return
@@ -399,14 +404,6 @@ class BrowserHandle:
             return await Tab.open(self.chromium.connection, self._egress)
         except (CommandFailedError, TimeoutError) as error:
             raise self._on_unusable_tab(error) from error
-
-    async def _prepare(self, tab: Tab, request: Request) -> None:
-        self._language = request.language
-        try:
-            await tab.prepare(request, self.identity)
-        except (CommandFailedError, TimeoutError) as error:
-            raise self._on_unusable_tab(error) from error
-        self._failed_tabs = 0
 
     def _on_unusable_tab(self, error: Exception) -> BrowserGoneError:
         """Count an unusable tab, and kill the browser after _MAX_FAILED_TABS in a row."""

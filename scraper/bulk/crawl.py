@@ -176,17 +176,14 @@ class CrawlPlanner:
             self.released += len(urls)
             for url, page in zip(urls, await job.add_pages(urls), strict=True):
                 if page is None:
-                    self._refuse(one, url)
+                    self.released -= 1
+                    # A second answer, because a page that is busy is tried once more.
+                    for _ in range(2):
+                        one.frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
                 else:
                     pages.append(replace(page, site=site))
         one.reading.update(page.number for page in pages)
         return pages
-
-    def _refuse(self, site: _Site, url: str) -> None:
-        self.released -= 1
-        # A second answer, because a page that is busy is tried once more.
-        for _ in range(2):
-            site.frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
 
     def take(self, outcome: PageOutcome) -> PageOutcome:
         """Update the frontier of a site with a page that was read; return the outcome to write.

@@ -117,7 +117,14 @@ class JobPageReader:
             message = f"Reading the page at {page.host} failed because of an internal error."
             error = errors.InternalError(message, target=page.url, next_step="The log says more.")
         seconds = time.monotonic() - began
-        row = _make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
+        row = OutputRow(
+            url=page.url,
+            final_url=visit.snapshot.url if visit.snapshot is not None else None,
+            status=visit.snapshot.status if visit.snapshot is not None else getattr(error, "status", None),
+            fetched_at=datetime.now(UTC),
+            error=PageFailure(error.code, error.sentence()),
+            timings=_timings(visit.snapshot),
+        )
         requested_at = visit.requested_at
         if requested_at is None and not isinstance(error, _NO_REQUEST_ERRORS):
             requested_at = time.monotonic()
@@ -125,7 +132,30 @@ class JobPageReader:
         return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
-        row = _make_row(page.url, reading, visit.snapshot)
+        # JSON-LD and fields are added later; a cached page has no snapshot.
+        document = reading.document
+        row = OutputRow(
+            url=page.url,
+            final_url=reading.url,
+            status=reading.status,
+            method=reading.method,
+            fetched_at=reading.retrieved_at,
+            title=document.title,
+            markdown=document.markdown,
+            links=tuple({"url": one.url, "text": one.text} for one in document.links),
+            images=tuple({"url": one.url, "alt": one.alt} for one in document.images),
+            headings=tuple({"level": one.level, "text": one.text, "start": one.start} for one in document.outline),
+            author=document.author,
+            published_date=document.published,
+            sitename=document.site_name,
+            language=document.language,
+            description=document.description,
+            page_type=document.page_type,
+            train=next((wish.value for wish in document.wishes if wish.use == "train"), None),
+            license=" ".join(wish.value for wish in document.wishes if wish.use == "license") or None,
+            timings=_timings(visit.snapshot),
+            hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),
+        )
         snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
         complete = None if reading.cached else functools.partial(self._add_data, outcome, visit.snapshot)
@@ -181,44 +211,6 @@ class JobPageReader:
             log.warning("JSON-LD of a page could not be read: %s", error)
             return None
         return found.json_ld
-
-
-def _make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
-    """Return the row of a page without its JSON-LD and fields; `snapshot` is None for a cached page."""
-    document = reading.document
-    return OutputRow(
-        url=url,
-        final_url=reading.url,
-        status=reading.status,
-        method=reading.method,
-        fetched_at=reading.retrieved_at,
-        title=document.title,
-        markdown=document.markdown,
-        links=tuple({"url": one.url, "text": one.text} for one in document.links),
-        images=tuple({"url": one.url, "alt": one.alt} for one in document.images),
-        headings=tuple({"level": one.level, "text": one.text, "start": one.start} for one in document.outline),
-        author=document.author,
-        published_date=document.published,
-        sitename=document.site_name,
-        language=document.language,
-        description=document.description,
-        page_type=document.page_type,
-        train=next((wish.value for wish in document.wishes if wish.use == "train"), None),
-        license=" ".join(wish.value for wish in document.wishes if wish.use == "license") or None,
-        timings=_timings(snapshot),
-        hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),
-    )
-
-
-def _make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
-    return OutputRow(
-        url=url,
-        final_url=snapshot.url if snapshot is not None else None,
-        status=snapshot.status if snapshot is not None else getattr(error, "status", None),
-        fetched_at=at,
-        error=PageFailure(error.code, error.sentence()),
-        timings=_timings(snapshot),
-    )
 
 
 def make_skipped_row(url: str, error: ScraperError) -> OutputRow:

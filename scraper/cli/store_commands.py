@@ -293,7 +293,12 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
             state = import_login_state(file, chosen)
         else:
             target = parse_target(url or f"https://{chosen[0]}/")
-            _check_display()
+            needs_display = sys.platform.startswith("linux")
+            if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+                raise click.UsageError(
+                    "There is no screen here for a window. Sign in on another machine with Playwright, save "
+                    "`context.storage_state(path=...)`, and pass the file with --import."
+                )
             click.echo(f"Sign in to {target} in the window that opens, then close the window.", err=True)
             state = asyncio.run(sign_in(settings, target, chosen))
     except ScraperError as error:
@@ -336,15 +341,6 @@ def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> in
             saved = "today" if count < 1 else f"{count} day{'' if count == 1 else 's'} ago"
             click.echo(f"{name}  {', '.join(hosts)}  saved {saved}")
     return ExitCode.SUCCESS
-
-
-def _check_display() -> None:
-    needs_display = sys.platform.startswith("linux")
-    if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise click.UsageError(
-            "There is no screen here for a window. Sign in on another machine with Playwright, save "
-            "`context.storage_state(path=...)`, and pass the file with --import."
-        )
 
 
 def _with_profiles(settings: Settings, work: Callable[[LoginProfiles], Awaitable[T]]) -> T:

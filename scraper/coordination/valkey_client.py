@@ -184,7 +184,12 @@ class ValkeyClient:
                 continue
             pause_s = FIRST_RETRY_S
             self._note_connected()
-            await self._heartbeat()
+            while self.is_available:
+                if self.on_heartbeat is not None:
+                    await self.on_heartbeat()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(HEARTBEAT_S):
+                        await self._lost.wait()
 
     async def _connect(self) -> None:
         info = await self._redis.info()
@@ -206,14 +211,6 @@ class ValkeyClient:
         # It may answer but refuse writes.
         await self._redis.set(self.key("greeting", "all"), 1, px=1_000)
         self._note_time(time.monotonic() - started_at)
-
-    async def _heartbeat(self) -> None:
-        while self.is_available:
-            if self.on_heartbeat is not None:
-                await self.on_heartbeat()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(HEARTBEAT_S):
-                    await self._lost.wait()
 
     async def _send_queue(self) -> None:
         while True:

@@ -51,7 +51,14 @@ def html_to_markdown(html: str, url: str) -> str:
     for table in list(root.iter("table")):
         _split_merged_cells(table)
     for item in root.iter("li"):
-        _set_item_number(item)
+        # Move the number at the start of an item's text to its attribute.
+        element = item
+        while not (element.text or "").strip() and len(element):
+            element = element[0]
+        match = _ITEM_NUMBER.match(element.text or "")
+        if match:
+            element.text = (element.text or "")[match.end() :]
+            item.set("value", match[1])
     for box in root.iter("input"):  # Check boxes of mammoth.
         box.tag, box.text = "span", "- [x] " if box.get("checked") else "- [ ] "
     return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
@@ -131,17 +138,6 @@ def _copy_cell(cell: Element) -> Element:
     copied = copy.deepcopy(cell)
     copied.tail = None
     return copied
-
-
-def _set_item_number(item: Element) -> None:
-    """Move the number at the start of an item's text to its attribute."""
-    element = item
-    while not (element.text or "").strip() and len(element):
-        element = element[0]
-    match = _ITEM_NUMBER.match(element.text or "")
-    if match:
-        element.text = (element.text or "")[match.end() :]
-        item.set("value", match[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -245,7 +245,15 @@ def _series_points(series: Element, *names: str) -> dict[int, str]:
         levels = list(series.iterfind(f"{C}{name}//{C}lvl")) or list(series.iterfind(C + name))
         points = [_level_points(level) for level in reversed(levels)]
         if any(points):
-            return _join_levels(points)
+            # The labels of the last level, each with the outer labels that hold until the next one.
+            *outer, inner = points
+            current = [""] * len(outer)
+            joined = {}
+            for index in sorted(set(inner).union(*outer)):
+                current = [level.get(index, before) for level, before in zip(outer, current, strict=True)]
+                if index in inner:
+                    joined[index] = ", ".join(filter(None, (*current, inner[index])))
+            return joined
     return {}
 
 
@@ -259,15 +267,3 @@ def _level_points(level: Element) -> dict[int, str]:
                     text = str(int(value))
             found[int(index)] = text
     return found
-
-
-def _join_levels(levels: Sequence[Mapping[int, str]]) -> dict[int, str]:
-    """Return the labels of the last level, each with the outer labels that hold until the next one."""
-    *outer, inner = levels
-    current = [""] * len(outer)
-    joined = {}
-    for index in sorted(set(inner).union(*outer)):
-        current = [level.get(index, before) for level, before in zip(outer, current, strict=True)]
-        if index in inner:
-            joined[index] = ", ".join(filter(None, (*current, inner[index])))
-    return joined

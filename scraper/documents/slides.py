@@ -192,7 +192,12 @@ def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> I
     if _is_placeholder(shape, _OMITTED_PLACEHOLDERS):
         return
     if getattr(shape, "has_table", False):
-        rows = _table_rows(shape.table)
+        rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
+        for y, row in enumerate(shape.table.rows):
+            for x, cell in enumerate(row.cells):
+                if cell.is_merge_origin:
+                    for texts in rows[y : y + cell.span_height]:
+                        texts[x : x + cell.span_width] = [rows[y][x]] * min(cell.span_width, len(texts) - x)
         if any(map(any, rows)):
             yield pipe_table(rows)
     elif getattr(shape, "has_chart", False):
@@ -201,16 +206,6 @@ def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> I
         yield from filter(None, [format_diagram(parts, diagrams.get(diagram.get(ns.R_DIAGRAM), ""))])
     elif shape.has_text_frame:
         yield from _format_paragraphs(shape)
-
-
-def _table_rows(table: Any) -> list[list[str]]:
-    rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in table.rows]
-    for y, row in enumerate(table.rows):
-        for x, cell in enumerate(row.cells):
-            if cell.is_merge_origin:
-                for texts in rows[y : y + cell.span_height]:
-                    texts[x : x + cell.span_width] = [rows[y][x]] * min(cell.span_width, len(texts) - x)
-    return rows
 
 
 def _format_paragraphs(shape: Any) -> Iterator[str]:

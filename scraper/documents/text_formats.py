@@ -76,7 +76,12 @@ def _unfold_card(card: str) -> Iterator[str]:
             parts = [value]
             while parts[-1].endswith("=") and (more := next(lines, None)) is not None:
                 parts.append(more)
-            yield _decode_quoted(parameters, "\n".join(parts))
+            charset = next((one[len(_CHARSET) :] for one in parameters if one.upper().startswith(_CHARSET)), "utf-8")
+            decoded = decode(quopri.decodestring("\n".join(parts).encode()), f"text/plain; charset={charset}")
+            # A line break in the value is written as in the other values.
+            decoded = decoded.replace("\r\n", "\n").replace("\n", "\\n")
+            kept = [one for one in parameters if one.upper() != _QUOTED and not one.upper().startswith(_CHARSET)]
+            yield f"{';'.join(kept)}:{decoded}"
         elif (data := _find_base64(head, value)) is not None:
             yield f"{line[: len(line) - len(data)]}({len(data) * 3 // 4:,} bytes)"
         else:
@@ -92,15 +97,6 @@ def _find_base64(head: str, value: str) -> str | None:
     else:
         return None
     return data if _BASE64.fullmatch(data) else None
-
-
-def _decode_quoted(parameters: list[str], encoded: str) -> str:
-    charset = next((one[len(_CHARSET) :] for one in parameters if one.upper().startswith(_CHARSET)), "utf-8")
-    decoded = decode(quopri.decodestring(encoded.encode()), f"text/plain; charset={charset}")
-    # A line break in the value is written as in the other values.
-    decoded = decoded.replace("\r\n", "\n").replace("\n", "\\n")
-    kept = [one for one in parameters if one.upper() != _QUOTED and not one.upper().startswith(_CHARSET)]
-    return f"{';'.join(kept)}:{decoded}"
 
 
 def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:

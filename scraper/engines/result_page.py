@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, takewhile
@@ -282,7 +282,9 @@ def locate_rows(candidates: Sequence[LinkCandidate], count: int) -> list[RowLoca
         snippet = _snippet(top, title_element, title)
         blocks: tuple[Element, ...] = (top,)
         if len(snippet) < MIN_SNIPPET_CHARS:
-            blocks = (top, *_following(top, link_counts))
+            # Table layouts split a row: take the elements up to the next row, or to one with links.
+            following = islice(top.itersiblings(), _MAX_FOLLOWING)
+            blocks = (top, *takewhile(lambda element: element not in link_counts and not _LINKED(element), following))
             snippet = max((snippet, *(_snippet(block, None, title) for block in blocks[1:])), key=len)
         href = resolve_opaque(candidate.href, candidate.link, top)
         rows.append(RowLocation(replace(candidate, href=href, url=unwrap_redirect(href)), blocks, title, snippet))
@@ -302,12 +304,6 @@ def resolve_opaque(href: str, link: Element, top: Element) -> str:
         if element is top:
             break
     return href
-
-
-def _following(top: Element, link_counts: Counter[Element]) -> Iterable[Element]:
-    """Return the elements up to the next row, or to one with links, since table layouts split a row."""
-    following = islice(top.itersiblings(), _MAX_FOLLOWING)
-    return takewhile(lambda element: element not in link_counts and not _LINKED(element), following)
 
 
 def _title(candidate: LinkCandidate, element: Element) -> str:
@@ -374,12 +370,10 @@ def results_from_rows(rows: Sequence[EngineRow], now: datetime) -> tuple[EngineR
     for row in rows:
         url = unwrap_redirect(row.href)
         if (url, row.title) not in found:
-            found[url, row.title] = _result(row, url, len(found) + 1, now)
+            date, snippet = date_parsing.split_date(row.snippet, now)
+            if row.date:
+                date = date_parsing.parse_leading_date(row.date, now)[0] or date
+            found[url, row.title] = EngineResult(
+                rank=len(found) + 1, title=row.title, url=url, snippet=snippet, date=date, source=row.source or None
+            )
     return tuple(found.values())
-
-
-def _result(row: EngineRow, url: str, rank: int, now: datetime) -> EngineResult:
-    date, snippet = date_parsing.split_date(row.snippet, now)
-    if row.date:
-        date = date_parsing.parse_leading_date(row.date, now)[0] or date
-    return EngineResult(rank=rank, title=row.title, url=url, snippet=snippet, date=date, source=row.source or None)

@@ -85,7 +85,12 @@ class _Scanner:
             if self.depth <= 0:
                 self.hidden, self.depth = "", 0
         elif name in _SKIPPED_TAGS and not (self.at > 1 and self.text[self.at - 2] == "/"):
-            self._skip(name)
+            # Its text is not displayed, but may be the title of the page.
+            start = self.at
+            end = self.lowered.find(f"</{name}", start) if start >= 0 else -1
+            if name == "title" and end >= 0 and not self.title:
+                self.title = self.text[start:end]
+            self.at = self._find_end(">", end) if end >= 0 else -1
         elif name not in VOID and (self.hidden or self._is_hidden(name, opening)):
             self.hidden = self.hidden or name
             self.depth += name == self.hidden
@@ -102,14 +107,6 @@ class _Scanner:
             return False
         self.styles += 1
         return hides_text(parse_declarations(html.unescape(style[1] or style[2] or style[3] or "")))
-
-    def _skip(self, name: str) -> None:
-        """Skip an element that is not displayed; its text may be the title of the page."""
-        start = self.at
-        end = self.lowered.find(f"</{name}", start) if start >= 0 else -1
-        if name == "title" and end >= 0 and not self.title:
-            self.title = self.text[start:end]
-        self.at = self._find_end(">", end) if end >= 0 else -1
 
     def _find_end(self, mark: str, start: int) -> int:
         found = self.text.find(mark, start)

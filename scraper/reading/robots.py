@@ -294,7 +294,16 @@ class RobotsRules:
         self._values = sorted(values, key=len, reverse=True)
         self._prefixes = [unquote(value.partition("*")[0].partition("$")[0]) for value in self._values]
         """Parts of the rules before their first wildcard, decoded."""
-        self._parser = Protego.parse(_rename_other_agents(text))
+        # Give other agents one name: the parser stores 25,000 rules once for each of 18,000 names above them.
+        lines = text.splitlines()
+        agents = [_parse_agent(line) for line in lines]
+        ours = USER_AGENT_NAME if USER_AGENT_NAME in agents else "*"
+        self._parser = Protego.parse(
+            "\n".join(
+                line if not name else f"User-agent: {name if name == ours else _OTHERS}"
+                for line, name in zip(lines, agents, strict=True)
+            )
+        )
         delay_s = self._parser.crawl_delay(USER_AGENT_NAME)
         self.gap_s = None if delay_s is None else min(delay_s, _GAP_LIMIT_S)
 
@@ -313,17 +322,6 @@ class RobotsRules:
             if not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, USER_AGENT_NAME):
                 return value
         return "/"
-
-
-def _rename_other_agents(text: str) -> str:
-    """Give other agents one name: the parser stores 25,000 rules once for each of 18,000 names above them."""
-    lines = text.splitlines()
-    agents = [_parse_agent(line) for line in lines]
-    ours = USER_AGENT_NAME if USER_AGENT_NAME in agents else "*"
-    return "\n".join(
-        line if not name else f"User-agent: {name if name == ours else _OTHERS}"
-        for line, name in zip(lines, agents, strict=True)
-    )
 
 
 def _parse_agent(line: str) -> str | None:

@@ -172,6 +172,16 @@ class Searcher:
         # Duplicates are merged after filtering: an accepted result must not be merged into a rejected one.
         merged = merge_duplicates(accepted, search.text)[: search.max_results]
         query_words = frozenset(extract_content_words(search.text))
+        warnings = []
+        if len(search.text) > ENGINE_QUERY_CHARS:
+            warnings.append(
+                f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent."
+            )
+        relaxed = [result.engine.name for result in results if result.is_relaxed]
+        if relaxed:
+            warnings.append(
+                f"{', '.join(relaxed)} found nothing for the exact query and shows results for a less exact one."
+            )
         answer = SearchAnswer(
             query=search.text,
             results=tuple(_build_result(one, query_words) for one in merged),
@@ -179,7 +189,7 @@ class Searcher:
             errors=MappingProxyType({one.engine.name: one.error for one in results if one.error}),
             hint=_build_hint(results, len(merged), dropped, self._list_alternatives(search), search.max_results),
             retrieved_at=now,
-            warnings=_build_warnings(search.text, results),
+            warnings=tuple(warnings),
         )
         if any(result.error is None or result.results for result in results):
             self._searches.put(search.key, answer, scope=scope)
@@ -334,15 +344,3 @@ def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchRe
         also=merged.also,
         facts=merged.facts,
     )
-
-
-def _build_warnings(text: str, engine_results: Sequence[EngineQueryResult]) -> tuple[str, ...]:
-    warnings = []
-    if len(text) > ENGINE_QUERY_CHARS:
-        warnings.append(f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent.")
-    relaxed = [result.engine.name for result in engine_results if result.is_relaxed]
-    if relaxed:
-        warnings.append(
-            f"{', '.join(relaxed)} found nothing for the exact query and shows results for a less exact one."
-        )
-    return tuple(warnings)

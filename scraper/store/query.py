@@ -193,18 +193,6 @@ def parse_query(query: str) -> CacheQuery:
         tree = parser.parse()
     except _QuerySyntaxError:
         return _quote_all(tokens, _NOTE_LITERAL)
-    return _make_query(tree, parser.terms, _make_note(parser))
-
-
-def parse_as_words(query: str) -> CacheQuery:
-    """Return a query for all words of the text, ignoring its syntax."""
-    return _quote_all(tokenize(query.replace("\0", " ")), _NOTE_LITERAL)
-
-
-_NOTE_LITERAL = "The query is not valid search syntax; its words were looked for as they are."
-
-
-def _make_note(parser: _Parser) -> str:
     parts = []
     if parser.quoted_words:
         parts.append(f"Looked for as written: {', '.join(parser.quoted_words[:3])}.")
@@ -214,7 +202,15 @@ def _make_note(parser: _Parser) -> str:
         parts.append(f"Too short to be more than words: {', '.join(parser.short_prefixes[:3])}.")
     if parser.has_wordless:
         parts.append("Signs without a word were passed over.")
-    return " ".join(parts)
+    return _make_query(tree, parser.terms, " ".join(parts))
+
+
+def parse_as_words(query: str) -> CacheQuery:
+    """Return a query for all words of the text, ignoring its syntax."""
+    return _quote_all(tokenize(query.replace("\0", " ")), _NOTE_LITERAL)
+
+
+_NOTE_LITERAL = "The query is not valid search syntax; its words were looked for as they are."
 
 
 def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:

@@ -262,7 +262,20 @@ def _end(markdown: str, start: int, limit: int, keep_whole: int, around: list[At
     for end in (paragraph, last_line):
         if end > least and not _is_inside(end, around):
             return end
-    return _end_in_line(markdown, start, limit, keep_whole)
+    # Cut a long line after a sentence or a word; keep a table row whole.
+    line = max(start, markdown.rfind("\n", start, limit) + 1)
+    if is_table_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
+        after = markdown.find("\n", limit) + 1 or len(markdown)
+        if line > start:
+            return line
+        if after - start <= keep_whole:
+            return after
+    half = max(line, start + (limit - start) // 2)
+    for stops in _STOPS:
+        ends = [markdown.rfind(stop, half, limit) + len(stop) for stop in stops if stop in markdown[half:limit]]
+        if ends:
+            return max(ends)
+    return limit
 
 
 def _end_at_code(markdown: str, start: int, limit: int, keep_whole: int, block: AtomicBlock) -> int:
@@ -285,23 +298,6 @@ def _paragraph_ends(markdown: str, start: int, limit: int, around: list[AtomicBl
         if not line.startswith("#") and not _is_inside(at + 1, around):
             yield min(at + 2, limit)
         at += 1
-
-
-def _end_in_line(markdown: str, start: int, limit: int, keep_whole: int) -> int:
-    """Cut a long line after a sentence or a word; keep a table row whole."""
-    line = max(start, markdown.rfind("\n", start, limit) + 1)
-    if is_table_row(markdown[markdown.rfind("\n", 0, line) + 1 : limit]):
-        after = markdown.find("\n", limit) + 1 or len(markdown)
-        if line > start:
-            return line
-        if after - start <= keep_whole:
-            return after
-    half = max(line, start + (limit - start) // 2)
-    for stops in _STOPS:
-        ends = [markdown.rfind(stop, half, limit) + len(stop) for stop in stops if stop in markdown[half:limit]]
-        if ends:
-            return max(ends)
-    return limit
 
 
 def _is_inside(at: int, around: list[AtomicBlock]) -> bool:

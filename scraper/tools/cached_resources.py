@@ -75,44 +75,7 @@ async def list_resources(services: Services, principal: str, cursor: str | None,
         if len(pages) > limit:
             return ResourcePage(tuple(items), write_cursor({"before": pages[limit - 1].number}))
         position = {"index": "", "after": 0}
-    return await _append_documents(services, principal, items, position, limit)
-
-
-async def search(
-    services: Services, principal: str, query: str, offset: int, limit: int
-) -> tuple[list[CachedResource], bool]:
-    """Return up to `limit` resources for a query from `offset` on, best first, and True if there are more."""
-    count = offset + limit + 1
-    rankings = [await _search_pages(services, principal, query, count)]
-    rankings += [
-        await _search_documents(services, principal, index.name, query, count)
-        for index in await services.indexes.names(principal=principal)
-    ]
-    # Their scores are not comparable, and no resource is in two rankings, so rank fusion alternates between them.
-    items = [item for rank in itertools.zip_longest(*rankings) for item in rank if item is not None]
-    return items[offset : offset + limit], len(items) > offset + limit
-
-
-async def read(services: Services, principal: str, uri: str) -> str | None:
-    """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
-    if uri.startswith(PAGE):
-        return await _read_page(services, principal, uri)
-    return await _read_document(services, principal, uri) if uri.startswith(_INDEX) else None
-
-
-async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
-    """Return the bytes and the media type of a file stored for this caller, or None."""
-    picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
-    return None if picture is None else (picture.data, picture.media_type)
-
-
-def _document_uri(index: str, doc_id: str) -> str:
-    return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
-
-
-async def _append_documents(
-    services: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
-) -> ResourcePage:
+    # The documents of the indexes follow after the pages.
     name, after = str(position["index"]), int(position.get("after", 0))
     for index in await services.indexes.names(principal=principal):
         if index.name < name:
@@ -128,14 +91,50 @@ async def _append_documents(
     return ResourcePage(tuple(items))
 
 
-async def _search_pages(services: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
-    """Find pages with all words of a query; if there are none, find pages with at least one content word."""
-    hits = (await services.page_cache.search(query, principal=principal, limit=limit)).hits
+async def search(
+    services: Services, principal: str, query: str, offset: int, limit: int
+) -> tuple[list[CachedResource], bool]:
+    """Return up to `limit` resources for a query from `offset` on, best first, and True if there are more."""
+    count = offset + limit + 1
+    # Find pages with all words of a query; if there are none, find pages with at least one content word.
+    hits = (await services.page_cache.search(query, principal=principal, limit=count)).hits
     words = extract_content_words(query)
     if not hits and len(words) > 1:
         any_word = " OR ".join(f'"{word}"' for word in words)
-        hits = (await services.page_cache.search(any_word, principal=principal, limit=limit)).hits
-    return [_page_resource(hit, snippet=hit.snippet) for hit in hits]
+        hits = (await services.page_cache.search(any_word, principal=principal, limit=count)).hits
+    rankings = [[_page_resource(hit, snippet=hit.snippet) for hit in hits]]
+    rankings += [
+        await _search_documents(services, principal, index.name, query, count)
+        for index in await services.indexes.names(principal=principal)
+    ]
+    # Their scores are not comparable, and no resource is in two rankings, so rank fusion alternates between them.
+    items = [item for rank in itertools.zip_longest(*rankings) for item in rank if item is not None]
+    return items[offset : offset + limit], len(items) > offset + limit
+
+
+async def read(services: Services, principal: str, uri: str) -> str | None:
+    """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
+    if uri.startswith(PAGE):
+        match = _PAGE_ADDRESS.fullmatch(uri)
+        url = f"{match[1]}://{match[2]}" if match else ""
+        # Clients normalize or encode URIs.
+        for text in dict.fromkeys((url, url.replace("%23", "#"), unquote(url))):
+            with contextlib.suppress(InvalidUrlError):
+                reading = await services.page_cache.page(parse_target(text), principal=principal)
+                if reading is not None:
+                    return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
+        return None
+    return await _read_document(services, principal, uri) if uri.startswith(_INDEX) else None
+
+
+async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
+    """Return the bytes and the media type of a file stored for this caller, or None."""
+    picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
+    return None if picture is None else (picture.data, picture.media_type)
+
+
+def _document_uri(index: str, doc_id: str) -> str:
+    return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
 async def _search_documents(
@@ -145,18 +144,6 @@ async def _search_documents(
         hits = (await services.indexes.search(index, query, principal=principal, limit=limit)).hits
         return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
     return []
-
-
-async def _read_page(services: Services, principal: str, uri: str) -> str | None:
-    match = _PAGE_ADDRESS.fullmatch(uri)
-    url = f"{match[1]}://{match[2]}" if match else ""
-    # Clients normalize or encode URIs.
-    for text in dict.fromkeys((url, url.replace("%23", "#"), unquote(url))):
-        with contextlib.suppress(InvalidUrlError):
-            reading = await services.page_cache.page(parse_target(text), principal=principal)
-            if reading is not None:
-                return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
-    return None
 
 
 async def _read_document(services: Services, principal: str, uri: str) -> str | None:

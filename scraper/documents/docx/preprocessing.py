@@ -150,7 +150,8 @@ def _replace_formulas(body: Element) -> list[str]:
         delimiter = "$$" if is_block else "$"
         text = convert_to_latex(formula)
         formulas.append(f"{delimiter}{text}{delimiter}" if text else "")
-        _replace(formula, w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
+        formula.addprevious(w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
+        remove(formula)
     for group in list(body.iter(ns.M + "oMathPara")):
         if (parent := group.getparent()) is not None:
             for run in group.findall(ns.W + "r"):
@@ -212,11 +213,6 @@ def get_style_level(style: str | None, styles: Mapping[str, Element]) -> int | N
         if (outline := get_child_value(element, "pPr", "outlineLvl")) in HEADING_LEVELS:
             return HEADING_LEVELS[outline or ""]
     return None
-
-
-def _replace(old: Element, new: Element) -> None:
-    old.addprevious(new)
-    remove(old)
 
 
 class NumberingLevel(NamedTuple):

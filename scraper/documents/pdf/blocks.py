@@ -30,19 +30,15 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    leading = _leading(rows)
-    for group in group_adjacent(rows, lambda group, row: not _starts_block(group, row, left, right, leading)):
-        yield _block(group)
-
-
-def _leading(rows: Sequence[LayoutRow]) -> float:
-    """Return the line distance as a multiple of the font size."""
+    # Line distance as a multiple of the font size.
     shares = sorted(
         (b.y0 - a.y0) / max(1.0, b.size)
         for a, b in pairwise(rows)
         if b.y0 > a.y0 and not (a.mono or b.mono) and abs(a.size - b.size) <= _LARGER
     )
-    return shares[len(shares) // 4] if shares else _USUAL_LEADING
+    leading = shares[len(shares) // 4] if shares else _USUAL_LEADING
+    for group in group_adjacent(rows, lambda group, row: not _starts_block(group, row, left, right, leading)):
+        yield _block(group)
 
 
 def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:

@@ -218,7 +218,14 @@ def _remove_hidden(item: item_corrections.PdfItem, page: PageText) -> Iterator[i
 
 
 def _convert_page(page: Any, items: Sequence[item_corrections.PdfItem]) -> LayoutPage:
-    angle = _find_text_angle(items)
+    # Rotation of most of the page's text: 0, 90, 180 or 270 degrees.
+    by_rotation: Counter[float] = Counter()
+    for item in items:
+        by_rotation[item.rotation] += len(item.text)
+    characters: Counter[int] = Counter()
+    for rotation, count in by_rotation.items():
+        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
+    angle = characters.most_common(1)[0][0] if characters else 0
     width, height = (
         side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
     )
@@ -344,17 +351,6 @@ def _read_tags(tree: Any) -> tuple[TagNode, ...]:
 def _span(attributes: Sequence[Any], name: str) -> int:
     value = next((one.number_value for one in reversed(attributes) if one.name == name), None)
     return min(100, max(1, int(value))) if value is not None and math.isfinite(value) else 1
-
-
-def _find_text_angle(items: Sequence[item_corrections.PdfItem]) -> int:
-    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    by_rotation: Counter[float] = Counter()
-    for item in items:
-        by_rotation[item.rotation] += len(item.text)
-    characters: Counter[int] = Counter()
-    for rotation, count in by_rotation.items():
-        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
-    return characters.most_common(1)[0][0] if characters else 0
 
 
 _XMP_FACT = re.compile(r"<dc:(title|creator)>(?:(?!</dc:).){0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)

@@ -58,7 +58,15 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     if _is_footer_alone(segments):
         return Content("", lambda: etree.Element("body"))
     if segments.is_truncated or len(segments.texts) <= _FEW_BLOCKS:
-        return _by_landmarks(page.body, degraded=segments.is_truncated)
+        # Select by landmark elements; if that leaves no text, select all of the page.
+        whole = copy.deepcopy(page.body)
+        main_content.remove_boilerplate(page.body)
+        root = main_content.find_main_content(page.body)
+        texts = segment_body(root).texts
+        if not texts:
+            root = whole
+            texts = segment_body(root).texts
+        return Content("\n".join(texts), lambda: root, degraded=segments.is_truncated)
     statistics = PageStatistics(segments, describe_page(page.head, page.url))
     prediction = model.predict(statistics)
     chosen = select_blocks(statistics, prediction.probabilities, prediction.page_types)
@@ -109,18 +117,6 @@ def _is_footer_alone(segments: Segments) -> bool:
     for tag, parent in zip(elements.tags, elements.parents, strict=True):
         inside.append(tag == "footer" or (parent >= 0 and inside[parent]))
     return all(inside[owner] for owner in segments.owners) and _CONTENT_TAGS.isdisjoint(compress(elements.tags, inside))
-
-
-def _by_landmarks(body: Element, *, degraded: bool) -> Content:
-    """Select by landmark elements; if that leaves no text, select all of the page."""
-    whole = copy.deepcopy(body)
-    main_content.remove_boilerplate(body)
-    root = main_content.find_main_content(body)
-    texts = segment_body(root).texts
-    if not texts:
-        root = whole
-        texts = segment_body(root).texts
-    return Content("\n".join(texts), lambda: root, degraded=degraded)
 
 
 def describe_page(head: PageHead, url: str) -> PageDescription:

@@ -214,7 +214,12 @@ def compute_topic_columns(page: PageStatistics) -> Columns:
         and len(words) <= _MAX_WORDS
         and not (text.isascii() and _TOPIC_WORDS.keys.isdisjoint(words))
     ]
-    matches = _find_topic_lines(lines)
+    # No expression matches across a line end.
+    joined = "\n".join(text for _, text in lines)
+    starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))
+    lowered = joined.lower()
+    found = _LOWER_CASE.finditer(lowered) if len(lowered) == len(joined) else _ANY_CASE.finditer(joined)
+    matches = [lines[place] for place in dict.fromkeys(bisect(starts, match.start()) - 1 for match in found)]
     last_heading = np.maximum.accumulate(np.where(page.heading, page.index, -1))
     columns: Columns = {}
     for topic, expression in _TOPICS.items():
@@ -225,15 +230,6 @@ def compute_topic_columns(page: PageStatistics) -> Columns:
         columns[f"since_{topic}"] = np.minimum(page.index - last, _MAX_TOPIC_DISTANCE)
         columns[f"under_{topic}"] = (last >= 0) & (last_heading <= last)
     return columns
-
-
-def _find_topic_lines(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the lines that match any topic. No expression matches across a line end."""
-    joined = "\n".join(text for _, text in lines)
-    starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))
-    lowered = joined.lower()
-    found = _LOWER_CASE.finditer(lowered) if len(lowered) == len(joined) else _ANY_CASE.finditer(joined)
-    return [lines[place] for place in dict.fromkeys(bisect(starts, match.start()) - 1 for match in found)]
 
 
 _PROBE = 200

@@ -127,7 +127,14 @@ class PageStatistics:
         self.name_features = [analyze_class_names(*key) for key in numbers]
         self.element_tag = self.expand_names([features.tag for features in self.name_features])
         self.tag = self.element_tag[self.owner]
-        self._jumps = _find_jumps(self.parent, int(self.depth.max()))
+        # For each element, the ancestors 1, 2, 4, ... levels above; the last entry stands for none.
+        none = len(self.parent)
+        jump = np.append(np.where(self.parent < 0, none, self.parent), none)
+        jumps = []
+        for _ in range(int(self.depth.max()).bit_length()):
+            jumps.append(jump)
+            jump = jump[jump]
+        self._jumps = jumps
         self.heading = (self.tag >= 1) & (self.tag <= 6)
         self.above = self.up[self.owner]
         """Parent element of each block's owner."""
@@ -174,14 +181,3 @@ class PageStatistics:
         for level in np.split(order, borders)[1:]:
             sums[level] += sums[self.parent[level]]
         return sums
-
-
-def _find_jumps(parent: IntArray, deepest: int) -> list[IntArray]:
-    """Return, for each element, the ancestors 1, 2, 4, ... levels above; the last entry stands for none."""
-    none = len(parent)
-    jump = np.append(np.where(parent < 0, none, parent), none)
-    jumps = []
-    for _ in range(deepest.bit_length()):
-        jumps.append(jump)
-        jump = jump[jump]
-    return jumps

@@ -114,7 +114,14 @@ def _levels(page: PageStatistics) -> Columns:
 
 
 def _candidates(page: PageStatistics) -> Columns:
-    scores = _candidate_scores(page)
+    good = (page.lengths >= _CANDIDATE_WORDS) & (page.link_share < _CANDIDATE_LINKS)
+    worth = np.where(good, np.minimum(page.characters, _CANDIDATE_CHARACTERS) / 100 + page.commas, 0)
+    scores = np.zeros(len(page.parent))
+    at = page.owner
+    for weight in _CANDIDATE_WEIGHTS:
+        scores += np.bincount(at, worth * weight, len(scores))
+        at = page.up[at]
+    scores = np.asarray(scores * (1 - page.element_links / (page.element_characters + 1)))
     best = int(scores.argmax())
     index, n = page.index, page.n
     start, end = page.first[best], page.last[best]
@@ -134,17 +141,6 @@ def _candidates(page: PageStatistics) -> Columns:
         columns[f"in_core{share}"] = _inside(page, core)
         columns[f"core_share{share}"] = np.full(n, page.blocks[core] / (n + 1))
     return columns
-
-
-def _candidate_scores(page: PageStatistics) -> FloatArray:
-    good = (page.lengths >= _CANDIDATE_WORDS) & (page.link_share < _CANDIDATE_LINKS)
-    worth = np.where(good, np.minimum(page.characters, _CANDIDATE_CHARACTERS) / 100 + page.commas, 0)
-    scores = np.zeros(len(page.parent))
-    at = page.owner
-    for weight in _CANDIDATE_WEIGHTS:
-        scores += np.bincount(at, worth * weight, len(scores))
-        at = page.up[at]
-    return np.asarray(scores * (1 - page.element_links / (page.element_characters + 1)))
 
 
 def _inside(page: PageStatistics, element: int) -> NDArray[np.bool_]:

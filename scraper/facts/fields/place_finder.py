@@ -277,6 +277,7 @@ def _read_places(page: ElementTexts, leaves: Sequence[TextLeaf]) -> Iterator[Val
     for at, (leaf, (before, after), heading) in enumerate(features):
         element, label = leaf.element, _LABEL.match(leaf.text)
         around = words[max(0, at - _CONTEXT_LEAVES) : at] + words[at + 1 : at + 1 + _CONTEXT_LEAVES]
+        own = name_key(leaf.text) if title and len(leaf.text) <= _MAX_IN_TITLE else ""
         yield ValuePlace(
             tags=tags(element),
             names=names(element),
@@ -289,7 +290,7 @@ def _read_places(page: ElementTexts, leaves: Sequence[TextLeaf]) -> Iterator[Val
             position=round(at / len(leaves), 4),
             heading=heading,
             context=frozenset().union(*around),
-            in_title=_is_in(leaf.text, title),
+            in_title=len(own) >= _MIN_IN_TITLE and own in title,
             attributes=frozenset(map(str, element.keys())) - _OTHER_ATTRIBUTES,
             index=indexes[element],
             is_whole=leaf.is_whole,
@@ -322,11 +323,6 @@ def _read_headings(leaves: Sequence[TextLeaf], texts: Sequence[str]) -> Iterable
 
 def _tags(element: Element) -> tuple[str, ...]:
     return (*reversed([str(one.tag) for one in islice(element.iterancestors(), _MAX_TAGS)]), str(element.tag))
-
-
-def _is_in(text: str, title: str) -> bool:
-    own = name_key(text) if title and len(text) <= _MAX_IN_TITLE else ""
-    return len(own) >= _MIN_IN_TITLE and own in title
 
 
 @lru_cache(maxsize=20_000)

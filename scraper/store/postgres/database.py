@@ -82,13 +82,6 @@ def is_connection_lost(error: BaseException) -> bool:
     return isinstance(error, _CONNECTION_ERRORS) and not isinstance(error, (TimeoutError, ValueError))
 
 
-def _is_value_error(error: BaseException | None) -> bool:
-    """Return True if the database refuses the value to be stored, rather than being unavailable."""
-    is_refused = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
-    # An untrusted certificate is a ValueError, too.
-    return is_refused and not isinstance(error, OSError) and not is_url_error(error)
-
-
 def is_url_error(error: BaseException | None) -> bool:
     """Return True if the operator must correct the URL or a file that it names."""
     return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError))
@@ -287,7 +280,10 @@ class PostgresPool:
                 # After a timeout the operation continues, since opening a new connection would take longer.
                 result = await asyncio.shield(working)
         except (*POSTGRES_ERRORS, PostgresRefusedError) as error:
-            may_retry = not _is_value_error(error)
+            # The database refuses the value, rather than being unavailable.
+            is_refused = isinstance(error, (ValueError, asyncpg.DataError, asyncpg.ProgramLimitExceededError))
+            # An untrusted certificate is a ValueError, too.
+            may_retry = not (is_refused and not isinstance(error, OSError) and not is_url_error(error))
             if may_retry:
                 self._on_fault(error, limit_s, writes=writes)
             raise DatabaseUnavailableError(error, may_retry=may_retry) from None

@@ -110,7 +110,13 @@ def make_lexemes(title: list[str], text: list[str]) -> Lexemes:
         positions.setdefault(TITLE_PREFIX + word, []).append(position)
         counts[word] = counts.get(word, 0) + _TITLE_WEIGHT
     is_long = _limit_size(positions, len(title) + len(text))
-    return Lexemes(positions, _pack_counts(counts), len(text), is_long)
+    chosen: Iterable[tuple[str, int]] = counts.items()
+    if len(counts) > COUNTED_WORDS:
+        chosen = sorted(chosen, key=lambda item: item[1], reverse=True)[:COUNTED_WORDS]
+    crc32 = zlib.crc32
+    packed = [(crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen]
+    # The additional byte keeps a match across the last two words within the string.
+    return Lexemes(positions, struct.pack(f"<{len(packed)}Ix", *packed), len(text), is_long)
 
 
 def _limit_size(positions: dict[str, list[int]], split_words: int) -> bool:
@@ -141,16 +147,6 @@ def _size(positions: Mapping[str, list[int]]) -> int:
 def fingerprint(word: str) -> bytes:
     """Return a hash of three bytes. In two pages of 4,000 words, one pair of words shares its hash."""
     return zlib.crc32(word.encode()).to_bytes(4, "little")[:_FINGERPRINT_BYTES]
-
-
-def _pack_counts(counts: Mapping[str, int]) -> bytes:
-    chosen: Iterable[tuple[str, int]] = counts.items()
-    if len(counts) > COUNTED_WORDS:
-        chosen = sorted(chosen, key=lambda item: item[1], reverse=True)[:COUNTED_WORDS]
-    crc32 = zlib.crc32
-    packed = [(crc32(word.encode()) & 0xFFFFFF) | (count if count < 255 else 255) << 24 for word, count in chosen]
-    # The additional byte keeps a match across the last two words within the string.
-    return struct.pack(f"<{len(packed)}Ix", *packed)
 
 
 def make_owner_mark(owner: int) -> str:
