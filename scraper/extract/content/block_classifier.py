@@ -18,9 +18,8 @@ from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageS
 
 MAX_LEAVES = 32
 """Leaves of a tree."""
-_PLANES = tuple(np.flatnonzero(np.arange(MAX_LEAVES) >> bit & 1) for bit in range(5))
-"""For each bit of a leaf number: the leaves in whose number it is set."""
-
+_PLANES = 5
+"""Bits of a leaf number."""
 _ROWS, _BYTE = 64, 8
 """Rows that are evaluated at once, and those of a byte."""
 
@@ -50,15 +49,19 @@ class DecisionForest:
         self._trees = trees = len(nodes.leaves)
         keys = nodes.features << 32 | nodes.thresholds.view(np.uint32)
         _, places, comparisons = np.unique(keys, return_index=True, return_inverse=True)
-        self._features, self._thresholds = nodes.features[places], nodes.thresholds[places][:, None]
+        self._features = nodes.features[places]
+        # Equal shapes are compared in half the time.
+        self._thresholds = np.repeat(nodes.thresholds[places][:, None], _ROWS, axis=1)
         numbers = np.arange(MAX_LEAVES)
         node, leaf = np.nonzero((nodes.first[:, None] <= numbers) & (numbers < nodes.last[:, None]))
-        # Each leaf also has an entry that never excludes it, because a group must not be empty.
-        every = np.arange(MAX_LEAVES * trees)
-        groups = np.concatenate((every, leaf * trees + nodes.trees[node]))
-        order = np.argsort(groups, kind="stable")
-        self._excluding = np.concatenate((np.full(len(every), len(places)), comparisons[node]))[order]
-        self._starts = np.searchsorted(groups[order], every)
+        leaf = leaf * trees + nodes.trees[node]
+        counts = np.bincount(leaf, minlength=MAX_LEAVES * trees)
+        # In the order of the leaves with the most nodes first, the n-th nodes are those of the first leaves.
+        self._places = np.argsort(np.argsort(-counts, kind="stable"))
+        places = self._places[leaf]
+        order = np.argsort(places, kind="stable")
+        number = np.arange(len(order)) - np.searchsorted(places[order], places[order])
+        self._excluding = [comparisons[node[order[number == one]]] for one in range(counts.max())]
         self._leaves = nodes.leaves.ravel()
         self._first_leaf = (np.arange(trees) * MAX_LEAVES)[:, None]
 
@@ -72,20 +75,21 @@ class DecisionForest:
     def _sum_leaves(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sums for at most `_ROWS` rows."""
         count = matrix.shape[1]
-        octets = -(-count // _BYTE)
-        values = np.zeros((len(matrix), octets * _BYTE), np.float32)
+        values = np.zeros((len(matrix), _ROWS), np.float32)
         values[:, :count] = matrix
-        results = np.zeros((len(self._features) + 1, _ROWS // _BYTE), np.uint8)
         is_larger = values.take(self._features, axis=0) > self._thresholds
-        results[:-1, :octets] = np.packbits(is_larger, bitorder="little").reshape(-1, octets)
-        excluded = np.bitwise_or.reduceat(results.view(np.uint64).ravel().take(self._excluding), self._starts)
-        excluded = excluded.reshape(MAX_LEAVES, self._trees)
-        reached = ~excluded
-        reached[1:] &= np.bitwise_and.accumulate(excluded, axis=0)[:-1]
-        planes = np.array([np.bitwise_or.reduce(reached[leaves], axis=0) for leaves in _PLANES])
+        results = np.packbits(is_larger, bitorder="little").view(np.uint64)
+        excluded = np.zeros(len(self._places), np.uint64)
+        for comparisons in self._excluding:
+            excluded[: len(comparisons)] |= results.take(comparisons)
+        by_leaf = excluded.take(self._places).reshape(MAX_LEAVES, self._trees)
+        # The number of the first leaf that is not excluded is the number of leaves up to which all are.
+        passed = np.bitwise_and.accumulate(by_leaf, axis=0)
+        steps = [1 << bit for bit in range(_PLANES)]
+        planes = np.array([np.bitwise_xor.reduce(passed[step - 1 :: step], axis=0) for step in steps])
         at_least = max(count, 2)  # numpy would add the trees of a single row in another order
         bits = np.unpackbits(planes.view(np.uint8).reshape(-1, _BYTE), axis=1, count=at_least, bitorder="little")
-        *lower, leaf = bits.reshape(len(_PLANES), self._trees, at_least)
+        *lower, leaf = bits.reshape(_PLANES, self._trees, at_least)
         for plane in reversed(lower):
             leaf = (leaf + leaf) | plane  # a shift takes ten times as long
         return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0)[:count])
