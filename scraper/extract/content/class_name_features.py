@@ -64,11 +64,12 @@ KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 NOTE, ADVERTISEMENT = 1, 2
-_NOTE = re.compile(r"[\s_-](?:note|tip|warning|caution|important|admonition|callout|infobox)s?[\s_-]")
-_ADVERTISEMENT = re.compile(
-    r"[\s_-](?:ads?|adverts?|advertis\w*|ad-?(?:slot|unit|box|container|wrapper)|sponsor\w*|promot\w*"
-    r"|share|sharing|social)[\s_-]"
+_NOTES = frozenset("note tip warning caution important admonition callout infobox".split())
+_NOTES |= {f"{name}s" for name in _NOTES}
+_ADVERTISEMENTS = frozenset(
+    "ad ads advert adverts adslot adunit adbox adcontainer adwrapper share sharing social".split()
 )
+_ADVERTISEMENT_STARTS = ("advertis", "sponsor", "promot")
 
 _ALL_WORDS = (
     (CONTENT, _CONTENT_WORDS.split()),
@@ -134,7 +135,11 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     if role_words:
         tokens |= dict.fromkeys(_hash("@" + word.rsplit("/", 1)[-1]) for word in role_words[:_MAX_ROLES])
     class_kinds = _parse_classes(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
-    padded = f" {names.lower()} " if names else ""
+    spaced = names.lower().replace("_", " ").replace("-", " ")
+    parts = spaced.split()
+    is_advertisement = not _ADVERTISEMENTS.isdisjoint(parts)
+    if "advertis" in spaced or "sponsor" in spaced or "promot" in spaced:
+        is_advertisement |= any(part.startswith(_ADVERTISEMENT_STARTS) and part.isalnum() for part in parts)
     return ClassNameFeatures(
         TAGS.get(tag, len(TAGS)),
         areas,
@@ -143,7 +148,7 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
         crc32(classes.encode("utf-8", "replace"), tag_part) if classes else tag_part,
         tag_part,
         tuple(tokens),
-        (NOTE if _NOTE.search(padded) else 0) | (ADVERTISEMENT if _ADVERTISEMENT.search(padded) else 0),
+        NOTE * (not _NOTES.isdisjoint(parts)) | ADVERTISEMENT * is_advertisement,
     )
 
 
