@@ -250,10 +250,11 @@ def _read_top(line: Element) -> int:
 
 
 def _remove_gutter(box: Element, lines: int) -> None:
-    for place in (box, *islice(box.iterancestors(), _MAX_DEPTH)):
+    numbers = list(map(str, range(1, lines + 1)))
+    for place in (box, *islice(box.iterancestors(), _MAX_DEPTH)) if lines > 1 else ():
         for beside in [*place.itersiblings(), *place.itersiblings(preceding=True)]:
-            numbers = [text.strip() for text in map(str, beside.itertext()) if text.strip()]
-            if lines > 1 and numbers[-lines:] == [str(number) for number in range(1, lines + 1)]:
+            may_number = text_of(beside).rstrip().endswith(numbers[-1])
+            if may_number and [*filter(None, map(str.strip, map(str, beside.itertext())))][-lines:] == numbers:
                 remove(beside)
 
 
