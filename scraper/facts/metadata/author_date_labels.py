@@ -391,9 +391,10 @@ def read_signed_name(element: Element) -> str:
     The name may stand in the next element.
     """
     text = element.text or ""
+    if _SIGNING_WORDS.all.isdisjoint(_beginning(text)[:2]):
+        return ""
     line = clean_line(text, _MAX_LINE)
-    is_signed = not _SIGNING_WORDS.all.isdisjoint(_beginning(text)[:2])
-    match = _BEFORE_SIGNATURE.match(f"{line} ") if is_signed else None
+    match = _BEFORE_SIGNATURE.match(f"{line} ")
     if match is None:
         return ""
     if match.end() < len(line):
