@@ -95,6 +95,8 @@ class PageTree:
     """At least all tags of the page as parsed."""
     may_hold_formulas: bool = True
     """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
+    elements: Sequence[Element] = field(default=(), repr=False)
+    """All elements as parsed. lxml makes the object of an element anew in each walk, unless something holds it."""
 
 
 def build_page_tree(snapshot: Snapshot) -> PageTree:
@@ -104,6 +106,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     if root is None:
         body = etree.Element("body")
         return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
+    elements = list(root.iter())
     head = _head(root)
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
@@ -146,6 +149,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         classes=classes,
         tags=tags,
         may_hold_formulas=may_hold_formulas,
+        elements=elements,
     )
 
 
