@@ -144,6 +144,8 @@ class Document(PageMetadata):
     """Format of a document: `pdf`, `docx`, `csv`, ...; None for a page."""
     page_count: int | None = None
     """Number of pages, sheets or slides of a document."""
+    is_part: bool = False
+    """True if some of the pages of a document were not read."""
     ocr_pages: tuple[int, ...] = ()
     """Pages that are images of text and could not be read."""
     encrypted: bool = False
@@ -298,6 +300,10 @@ class ReadRequest:
     part: PagePart = WHOLE_PAGE
 
 
+FIRST_CHARACTERS = 18_000
+"""Characters of text that the beginning of a document has at least, some 5,000 tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentRequest:
     """Request to read one document."""
@@ -306,8 +312,10 @@ class DocumentRequest:
     """URL, or path below the folder of local files."""
     password: str | None = None
     pages: tuple[int, ...] = ()
-    """Pages beyond those that are read by default; empty to start with the first page."""
+    """Pages that suffice, in ascending order; empty to start with the first page."""
     principal: str = "local"
+    is_beginning: bool = False
+    """True if the first pages suffice, about `FIRST_CHARACTERS` of text."""
 
 
 @dataclass(frozen=True, slots=True)

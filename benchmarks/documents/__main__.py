@@ -33,6 +33,7 @@ from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
 from scraper.documents.model import ParseRequest
 from scraper.errors import ScraperError
+from scraper.model import FIRST_CHARACTERS
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.text.markdown_structure import strip_markdown
@@ -111,7 +112,10 @@ async def measure(options: Options) -> Figures:
         figures |= await measure_random_documents(
             lambda data, name: _text(parser, data, name), count=_QUICK_RANDOM if options.quick else _RANDOM
         )
-        figures |= await measure_made_files(lambda data, name: _text(parser, data, name))
+        figures |= await measure_made_files(
+            lambda data, name: _text(parser, data, name),
+            lambda data, name: _text(parser, data, name, characters=FIRST_CHARACTERS),
+        )
     with tempfile.TemporaryDirectory() as folder:
         count = _QUICK_OTHERS if options.quick else _OTHERS
         produced = await asyncio.to_thread(write_with_gold, count, Path(folder))
@@ -212,9 +216,11 @@ async def _readers(parser: DocumentParser, files: Sequence[Path], peers: Sequenc
     return texts
 
 
-async def _text(parser: DocumentParser, data: bytes, name: str) -> str:
+async def _text(parser: DocumentParser, data: bytes, name: str, *, characters: int = 0) -> str:
     try:
-        return (await parser.parse(data, ParseRequest(name=name), limit_s=_LIMIT_S, source=name)).markdown
+        return (
+            await parser.parse(data, ParseRequest(name=name, characters=characters), limit_s=_LIMIT_S, source=name)
+        ).markdown
     except ScraperError:
         return ""
 

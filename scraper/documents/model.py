@@ -43,6 +43,8 @@ class ParseRequest:
     """Also use the result of the fallback reader where it is better; costs more time."""
     time_s: float = 0
     """Seconds after which the reader of a PDF begins no further pages; 0 for no limit."""
+    characters: int = 0
+    """Characters of text after which the reader of a PDF begins no further pages; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class ParsedDocument:
     encrypted: bool = False
     """The document was encrypted, and the password (or an empty one) opened it."""
     warnings: tuple[str, ...] = ()
+    is_part: bool = False
+    """Some of the pages are not read."""
     deserves_more_care: bool = False
     """Reading it with `more_care` may give a better text."""
     text: str = ""
@@ -82,7 +86,7 @@ class ParsedDocument:
         text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {
             "format": (str,), "markdown": (str,), "text": (str,), "encrypted": (bool,),
-            "deserves_more_care": (bool,), "ocr_pages": (list,), "warnings": (list,), "title": text,
+            "deserves_more_care": (bool,), "is_part": (bool,), "ocr_pages": (list,), "warnings": (list,), "title": text,
             "author": text, "pages": number,
         }  # fmt: skip
         values = {field.name: data.get(field.name) for field in fields(cls)}

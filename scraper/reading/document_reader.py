@@ -30,7 +30,7 @@ from scraper.coordination.state import SharedState
 from scraper.documents.media import Video, find_watch_url, read_watch_page
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import DocumentKind
-from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
+from scraper.model import FIRST_CHARACTERS, CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (
@@ -43,6 +43,7 @@ from scraper.reading.documents.parser import (
     detect_kind,
 )
 from scraper.reading.fetcher import Fetcher, markdown_size
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
@@ -53,6 +54,7 @@ from scraper.values.text import format_clock
 
 _DEFAULT_PAGES = 1_000
 """Pages of a document read by default, the same number as `documents.pdf.liteparse_loader.MAX_PAGES`."""
+_PAGES_AROUND = 4
 _WIRE_EXTRA_MB = 16
 """Megabytes that a response may have on the wire beyond the limit of its body."""
 
@@ -86,6 +88,8 @@ class DocumentReader:
         )
         self._files = LocalFiles(settings.document_root, settings.document_mb * BYTES_PER_MB)
         self._memory = MemoryCache(markdown_size)
+        self._visits: MemoryCache[tuple[VisitResult, datetime]] = MemoryCache(lambda kept: len(kept[0].snapshot.body))
+        """Responses of which only some pages were read, with their times."""
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,
             memory=self._memory,
@@ -100,20 +104,21 @@ class DocumentReader:
         self,
         request: DocumentRequest,
         *,
-        pages: tuple[int, ...] = (),
+        start: int | None = None,
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> Reading:
-        """Read one document; if `pages` has pages beyond `_DEFAULT_PAGES`, read it again with these pages.
+        """Read one document; with `start`, only its first pages if this character of the text is on them.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        reading = await self._read_within(request, deadline, progress)
-        if pages and max(pages) > _DEFAULT_PAGES and (reading.document.page_count or 0) > _DEFAULT_PAGES:
-            return await self._read_within(replace(request, pages=pages), deadline, progress)
-        return reading
+        if start is not None:
+            reading = await self._read_within(replace(request, is_beginning=True), deadline, progress)
+            if not reading.document.is_part or start < len(reading.document.markdown):
+                return reading
+        return await self._read_within(request, deadline, progress)
 
     async def _read_within(
         self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
@@ -141,7 +146,7 @@ class DocumentReader:
             request,
             run=lambda stale: self._load(request, deadline, progress or ignore_progress, stale),
             find=lambda: self._find_stored(request),
-            memory_key=_memory_key(request),
+            memory_key=self._choose_key(request, ()),
             # A document that a password opened is sent to no other server.
             is_private=request.password is not None,
             label=host_of(request.source),
@@ -156,7 +161,9 @@ class DocumentReader:
     ) -> Reading:
         conditions = () if stale is None else build_conditions(stale)
         job = VisitJob(request.source, "http", request.principal, self._limits, conditions=conditions)
-        result = await self._fetcher.visitor.visit(job, deadline, progress)
+        key = (request.principal, request.source)
+        kept = None if conditions else self._visits.get(key)
+        result = kept[0] if kept else await self._fetcher.visitor.visit(job, deadline, progress)
         snapshot = result.snapshot
         if stale is not None and snapshot.status == NOT_MODIFIED:
             if (current := revalidate(stale, snapshot)) is None:
@@ -169,14 +176,17 @@ class DocumentReader:
         is_page = detect_kind(snapshot) is DocumentKind.HTML
         if is_page and snapshot.html:
             return await self._fetch_page(request, deadline)
-        parse_request = ParseRequest(password=request.password, pages=request.pages)
         reading = await self._parser.read_snapshot(
-            snapshot, parse_request, deadline, source=request.source, limit_bytes=self._limits.body_bytes
+            snapshot, _parse_request(request), deadline, source=request.source, limit_bytes=self._limits.body_bytes
         )
         if is_page:
             warning = _MISLABELED_WARNING.format(media_type=errors.name_media_type(snapshot.media_type))
             reading = replace(reading, warnings=(*reading.warnings, warning))
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
+        if kept:
+            reading = replace(reading, retrieved_at=kept[1])
+        elif reading.document.is_part:
+            self._visits.put(key, (result, reading.retrieved_at))
         self._store(request, reading)
         return reading
 
@@ -212,13 +222,22 @@ class DocumentReader:
         return replace(reading, document=document, warnings=(*reading.warnings, _PAGE_WARNING))
 
     async def _find_stored(self, request: DocumentRequest) -> StoreLookup[Reading]:
-        if _is_private(request):
+        if request.password is not None or max(request.pages, default=0) > _DEFAULT_PAGES:
             return StoreLookup()
         return await self._cache.find(request.source, request.principal, methods=(DOCUMENT_METHOD,))
 
     def _store(self, request: DocumentRequest, reading: Reading) -> None:
-        if not _is_private(request) and not reading.truncated and OCR_TIME_WARNING not in reading.warnings:
+        is_whole = not (reading.truncated or reading.document.is_part)
+        if request.password is None and is_whole and OCR_TIME_WARNING not in reading.warnings:
             self._cache.put(request.source, request.principal, reading)
+
+    def _choose_key(self, request: DocumentRequest, version: Hashable) -> Hashable:
+        """Return the key of a whole reading in memory, or that of the request itself."""
+        for is_beginning in (False, True):
+            key = _memory_key(replace(request, pages=(), is_beginning=is_beginning), version)
+            if (reading := self._memory.get(key)) and not reading.document.is_part:
+                return key
+        return _memory_key(request, version)
 
     # Documents in the folder of local files
 
@@ -241,12 +260,12 @@ class DocumentReader:
         if source != source.strip() and not await asyncio.to_thread(self._files.contains, source):
             source = source.strip()
         identity = await asyncio.to_thread(self._files.identify, source)
-        key = (_memory_key(replace(request, principal="")), identity)
+        key = self._choose_key(replace(request, principal=""), identity)
         cached = self._memory.get(key)
         if cached is not None:
             return replace(cached, cached=True)
         file = await asyncio.to_thread(self._files.read, source)
-        parse_request = ParseRequest(name=file.name, password=request.password, pages=request.pages)
+        parse_request = replace(_parse_request(request), name=file.name)
         limit_s = min(PARSE_LIMIT_S, deadline.left_s())
         parsed = await self._parser.parse(file.data, parse_request, limit_s=limit_s, source=file.name)
         changed = ("The file changed while it was read: parts may be missing or mixed.",) if file.changed else ()
@@ -282,12 +301,16 @@ def _describe_video(transcript: Document, video: Video, url: str) -> Document:
     )
 
 
-def _is_private(request: DocumentRequest) -> bool:
-    """Return True if a reading must not be stored, because it needed a password or has only some pages."""
-    return request.password is not None or bool(request.pages)
+def _parse_request(request: DocumentRequest) -> ParseRequest:
+    """Return the request for the pages, with some around the first one, which show what margins and headings are."""
+    first = request.pages[0] if request.pages else 0
+    around = range(max(1, first - _PAGES_AROUND), first + _PAGES_AROUND) if first else ()
+    characters = FIRST_CHARACTERS if request.is_beginning else 0
+    pages = tuple(sorted({*request.pages, *around}))
+    return ParseRequest(password=request.password, pages=pages, characters=characters)
 
 
-def _memory_key(request: DocumentRequest) -> Hashable:
+def _memory_key(request: DocumentRequest, version: Hashable) -> Hashable:
     """Return the key for the memory cache; it contains a hash of the password instead of the password."""
     password_hash = hashlib.sha256((request.password or "").encode("utf-8", "surrogatepass")).digest()
-    return request.principal, request.source, request.pages, password_hash
+    return request.principal, request.source, request.pages, request.is_beginning, password_hash, version

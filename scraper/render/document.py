@@ -90,7 +90,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
         "total_chars": piece.total,
         "start": piece.start,
         "returned_chars": len(piece.text),
-        "truncated": piece.next_start is not None,
+        "truncated": piece.next_start is not None or (document.is_part and not part.pages),
         "source": clean_line(reading.url, _MAX_SOURCE),
         "tokens_estimated": token_estimate.estimate(piece.text),
         **drop_empty(facts),

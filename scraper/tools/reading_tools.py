@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import CachePolicy, DocumentRequest, PagePart, Reading, ReadRequest, Reuse
+from scraper.model import FIRST_CHARACTERS, CachePolicy, DocumentRequest, PagePart, Reading, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
@@ -253,8 +253,10 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: mode
 
 async def _read_doc(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     pages = parse_page_ranges(arguments["pages"])
-    request = DocumentRequest(arguments["source"], arguments["password"], (), call.principal)
-    reading = await services.documents.read(request, pages=pages, deadline_s=call.deadline_s, progress=call.progress)
+    request = DocumentRequest(arguments["source"], arguments["password"], pages, call.principal)
+    needs_all = pages or arguments["outline"] or arguments["question"] is not None or arguments["start"] < 0
+    start = None if needs_all or (arguments["length"] or 0) > FIRST_CHARACTERS else arguments["start"]
+    reading = await services.documents.read(request, start=start, deadline_s=call.deadline_s, progress=call.progress)
     if arguments["question"] is not None:
         selected = render_document.select_pages(reading, pages)
         return await _answer_question(services, arguments["source"], selected, arguments, call)

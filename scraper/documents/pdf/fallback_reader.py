@@ -57,6 +57,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         join_pages(texts),
         pages=count,
         encrypted=reader.is_encrypted,
+        is_part=len(numbers) < count,
         warnings=(f"Only {len(numbers):,} of {count:,} pages are read.",) if len(numbers) == _MAX_PAGES < count else (),
     )
 

@@ -23,15 +23,18 @@ from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRu
 from scraper.documents.pdf.pdfium import Box, pdfium
 from scraper.documents.pdf.pdfium_text import PageText, read_document
 from scraper.documents.pdf.text_assembly import SPACE, is_right_to_left
-from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+from scraper.errors import EncryptedDocumentError, InvalidArgumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
 MAX_PAGES = 1_000
 """Pages per reading; a client requests further pages separately."""
 _MAX_RUNS = 400_000
 """Runs of all pages, after which no further ones are read; a page of prose has a hundred."""
-_FIRST_PAGES = 32
-"""Pages that are read at first, then twice as many each time: opening a file takes the time of a dozen pages."""
+_FIRST_PAGES, _FEWEST_PAGES = 32, 12
+"""Pages that are read at first, then twice as many each time: opening a file takes the time of a dozen pages.
+The second number counts if only the beginning is requested: fewer do not show which lines are margins."""
+_MIN_PAGE_CHARACTERS = 500
+"""Characters that a page counts at least: recognizing one that was scanned costs more than reading letters."""
 
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
@@ -68,7 +71,7 @@ class PdfContent:
     encrypted: bool = False
     failed_pages: list[int] = field(default_factory=list)
     unread_pages: list[int] = field(default_factory=list)
-    """Pages for which there was no time, or no room."""
+    """Requested pages that were not begun: for lack of time or room, or because the text before them suffices."""
     forms: dict[int, str] = field(default_factory=dict)
     """Filled form fields, by page."""
     is_xfa_form: bool = False
@@ -144,14 +147,17 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
 
     Raises:
         EncryptedDocumentError: It needs a password.
+        InvalidArgumentError: It has none of the requested pages.
         MalformedDocumentError: PDFium cannot read it.
     """
     data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
     deadline = Deadline.within(request.time_s or math.inf)
     wanted = list(request.pages[:MAX_PAGES]) or list(range(1, MAX_PAGES + 1))
     content = PdfContent()
-    at, step, runs = 0, _FIRST_PAGES, 0
-    while at < len(wanted) and (not at or (runs < _MAX_RUNS and deadline.left_s() > 0)):
+    at, runs, characters = 0, 0, 0
+    enough = request.characters or math.inf
+    step = _FEWEST_PAGES if request.characters else _FIRST_PAGES
+    while at < len(wanted) and (not at or (runs < _MAX_RUNS and characters < enough and deadline.left_s() > 0)):
         result = _parse(data, replace(request, pages=tuple(wanted[at : at + step])))
         native_pages = result.pages  # Each access copies all pages.
         texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
@@ -160,6 +166,7 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
             items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
             content.pages.append(_convert_page(page, items[:_MAX_RUNS]))
             runs += len(content.pages[-1].runs)
+            characters += max(_MIN_PAGE_CHARACTERS, sum(len(run.text) for run in content.pages[-1].runs))
             if page.form_fields:
                 content.forms[page.page_num] = _format_form(page.form_fields)
         content.failed_pages += sorted({int(failure.page_num) for failure in result.page_errors or ()})
@@ -168,8 +175,12 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
             content.title, content.author = _choose_metadata(declared, meta.xmp or "" if meta else "")
             content.encrypted, content.is_xfa_form = bool(meta and meta.is_encrypted), result.form_type in _XFA_FORMS
             content.page_count = result.total_pages or len(native_pages)
-            wanted = wanted[:step] + [number for number in wanted[step:] if number <= content.page_count]
-        at, step = at + step, step * 2
+            wanted = [number for number in wanted if number <= content.page_count]
+            if not wanted and content.page_count:
+                count = f"{content.page_count:,} page{'s' * (content.page_count != 1)}"
+                raise InvalidArgumentError(f"There is no page {request.pages[0]}: the document has {count}.")
+        at += step
+        step = math.ceil(min(2 * step, (enough - characters) * at / max(1, characters)))
     content.unread_pages = wanted[at:]
     return content
 

@@ -65,6 +65,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         pages=source.page_count,
         ocr_pages=ocr_pages,
         encrypted=source.encrypted,
+        is_part=len(source.pages) + len(source.failed_pages) < source.page_count,
         deserves_more_care=bool(has_loss or unread) and not request.more_care,
         warnings=(*_warnings(source, request), *warnings),
     )
@@ -101,8 +102,8 @@ def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Ite
     if source.unread_pages:
         first, last = source.unread_pages[0], source.unread_pages[-1]
         yield (
-            f"There was no time for pages {first:,} to {last:,} of {source.page_count:,}: read them by"
-            f" `pages` of `read_doc`, such as {first}-{min(last, first + count - 1)}."
+            f"Pages {first:,} to {last:,} of {source.page_count:,} are not read yet: read them by `pages` of"
+            f" `read_doc`, such as {first}-{min(last, first + count - 1)}."
         )
     elif not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."

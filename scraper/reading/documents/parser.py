@@ -230,15 +230,17 @@ def detect_kind(snapshot: Snapshot) -> DocumentKind:
 def build_document(parsed: ParsedDocument, url: str) -> Document:
     """Convert a parsed document to a `Document`."""
     headings = find_headings(parsed.markdown)
+    has_beginning = not parsed.is_part or parsed.markdown.startswith("<!-- page 1 -->")
     return Document(
         url=url,
-        title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),
+        title=parsed.title or (headings[0].text if has_beginning and headings and headings[0].level <= 2 else None),
         author=parsed.author,
         text=parsed.text,
         markdown=parsed.markdown,
         outline=headings,
         format=parsed.format,
         page_count=parsed.pages,
+        is_part=parsed.is_part,
         ocr_pages=parsed.ocr_pages,
         encrypted=parsed.encrypted,
     )

@@ -86,6 +86,23 @@ async def test_paging_fetches_nothing_again_and_the_cache_serves_later_readers(s
     assert len(harness.client.requests) == 1
 
 
+async def test_beginning_and_pages_of_a_long_document_are_read_alone_with_one_request(
+    shots: SingleUseProcesses,
+) -> None:
+    harness = Harness(shots, drawn_pdf(*([text_at(60, 300, f"Ferry of day {n}")] for n in range(1, 121))))
+    first = await harness.reader.read(DocumentRequest(URL), start=0)
+    assert "day 36" in first.document.markdown and "day 37" not in first.document.markdown
+    assert "Pages 37 to 120 of 120" in first.warnings[0]
+    assert (await harness.reader.read(DocumentRequest(URL), start=10)).document == first.document
+    some = await harness.reader.read(DocumentRequest(URL, pages=(90, 91)))
+    assert "day 91" in some.document.markdown and "day 100" not in some.document.markdown
+    assert not harness.pages.entries
+    rest = await harness.reader.read(DocumentRequest(URL), start=len(first.document.markdown))
+    assert "day 120" in rest.document.markdown and not rest.warnings
+    assert (await harness.reader.read(DocumentRequest(URL, pages=(90,)))).document == rest.document
+    assert len(harness.client.requests) == len(harness.pages.entries) == 1
+
+
 async def test_a_document_is_not_returned_to_another_principal(shots: SingleUseProcesses) -> None:
     harness = Harness(shots)
     await harness.text(principal="one")

@@ -34,6 +34,7 @@ FULL_DOCUMENT = Document(
     withheld_characters=5_263,
     format="pdf",
     page_count=9,
+    is_part=True,
     ocr_pages=(2, 3),
     encrypted=True,
     facts=(("price", 12.5), ("currency", "EUR")),

@@ -170,5 +170,20 @@ def test_long_file_gives_the_pages_for_which_there_is_time() -> None:
     assert "ferry of day 32" in late.markdown
     assert "ferry of day 33" not in late.markdown
     assert late.warnings == (
-        "There was no time for pages 33 to 40 of 40: read them by `pages` of `read_doc`, such as 33-40.",
+        "Pages 33 to 40 of 40 are not read yet: read them by `pages` of `read_doc`, such as 33-40.",
     )
+    assert late.is_part and not in_time.is_part
+
+
+def test_beginning_of_a_long_file_ends_with_the_page_that_completes_it() -> None:
+    data = drawn_pdf(*([text_at(60, 60, f"The ferry of day {number}")] for number in range(1, 61)))
+    parsed = parse(data, characters=8_000)  # Short pages, such as scanned ones, count as 500 characters.
+    assert "ferry of day 16" in parsed.markdown
+    assert parsed.warnings == (
+        "Pages 17 to 60 of 60 are not read yet: read them by `pages` of `read_doc`, such as 17-32.",
+    )
+
+
+def test_missing_page_is_refused_with_the_number_of_pages() -> None:
+    with pytest.raises(errors.InvalidArgumentError, match="no page 9: the document has 2 pages"):
+        parse(drawn_pdf([text_at(60, 60, "One")], [text_at(60, 60, "Two")]), pages=(9,))
