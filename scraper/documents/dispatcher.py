@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +12,8 @@ from typing import cast
 
 from scraper import errors
 from scraper.documents import model
+from scraper.documents.compound_file import CompoundFile
+from scraper.documents.safe_zip import ZipParts
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.text.markdown_structure import clean_markdown, strip_markdown
 from scraper.text.sanitize import clean_line
@@ -90,7 +93,7 @@ def dispatch(data: bytes, request: model.ParseRequest) -> model.ParsedDocument:
         ScraperError: The document cannot be read; the message says why and what to do.
     """
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
-    parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
+    parsed = _read(data, kind, request)
     markdown, _ = clean_markdown(parsed.markdown)
     if not markdown.strip():
         if parsed.ocr_pages and request.keep_pictures:
@@ -104,7 +107,8 @@ def dispatch(data: bytes, request: model.ParseRequest) -> model.ParsedDocument:
                 "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
                 next_step="Such text is not read here. Look for another edition.",
             )
-        raise errors.NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
+        advice = " ".join(parsed.warnings) or "There is nothing to read in it."
+        raise errors.NoContentError("The document contains no text.", next_step=advice)
     warnings = parsed.warnings
     if len(markdown) > model.MAX_CHARACTERS:
         warnings, markdown = (*warnings, model.TRUNCATION_WARNING), markdown[: model.MAX_CHARACTERS]
@@ -116,6 +120,35 @@ def dispatch(data: bytes, request: model.ParseRequest) -> model.ParsedDocument:
         author=clean_line(parsed.author or "", _MAX_METADATA_CHARS) or None,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _read(data: bytes, kind: DocumentKind, request: model.ParseRequest) -> model.ParsedDocument:
+    """Call the reader of the format, and warn about files inside of the document that no reader opens."""
+    parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
+    names: list[str] = []
+    with contextlib.suppress(errors.ScraperError):  # A reader may have recovered what is damaged.
+        names = _list_objects(data, kind)
+    return replace(parsed, warnings=(*parsed.warnings, model.name_unread_files(names))) if names else parsed
+
+
+def _list_objects(data: bytes, kind: DocumentKind) -> list[str]:
+    """Return the names of files that were inserted into an office file; charts show the values of theirs."""
+    if kind is DocumentKind.RTF:
+        return [f"object {number}" for number in range(1, data.count(b"\\objdata") + 1)]
+    if kind in (DocumentKind.DOC, DocumentKind.XLS):
+        paths = (name.split("/")[:2] for name in CompoundFile(data).names)
+        found = {path[path[0] == "objectpool"] for path in paths if path[0].startswith(("objectpool", "mbd"))}
+        return [f"object {number}" for number in range(1, len(found) + 1)]
+    if not data.startswith(b"PK") or kind is DocumentKind.ARCHIVE:
+        return []
+    parts = ZipParts(data)
+    charts = [parts.read(name) for name in parts.names if "/charts/_rels/" in name]
+    objects = (
+        name.rpartition("/embeddings/")[2]
+        for name in parts.names
+        if "/embeddings/" in name or (name.startswith("Object ") and "/" not in name)
+    )
+    return [name for name in objects if name and not any(f'/{name}"'.encode() in chart for chart in charts)]
 
 
 _MAX_FILES = 30
@@ -155,9 +188,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: model.ParseRequest) ->
         sections.append(f"## {name}\n\n{text}")
         unread += [] if is_read else [name]
         warnings += (f"{name}: {problem}" for problem in problems)
-    if unread:
-        count = "1 file" if len(unread) == 1 else f"{len(unread):,} files"
-        warnings.append(f"Not read: {count} inside of the document ({', '.join(unread)}).")
+    warnings += [model.name_unread_files(unread)] if unread else []
     return sections, tuple(warnings)
 
 
@@ -170,7 +201,7 @@ def read_file(file: EmbeddedFile, request: model.ParseRequest) -> tuple[str, tup
         return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)", (), False
     inner = model.ParseRequest(media_type=file.media_type, name=file.name, url=request.url, depth=request.depth + 1)
     try:
-        parsed: model.ParsedDocument = find_reader(kind)(file.data, inner)
+        parsed = _read(file.data, kind, inner)
     except (errors.ScraperError, RecursionError) as error:
         return f"({len(file.data):,} bytes, not read: {error})", (), False
     if kind is DocumentKind.IMAGE or parsed.markdown.strip():

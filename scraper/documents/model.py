@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError
-from scraper.text.sanitize import clean
+from scraper.text.sanitize import clean, clean_line
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown. A million tokens: more than any caller can page through."""
 
 TRUNCATION_WARNING = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
+_MAX_NAMED, _MAX_NAMES_CHARS = 30, 1_000
 HIDDEN_TEXT_WARNING = "Text that cannot be seen is left out"
 """Start of a warning, without the share of letters and the pages."""
 
@@ -104,6 +105,13 @@ def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...
     if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
         return text[:MAX_CHARACTERS], (TRUNCATION_WARNING,)
     return text, ()
+
+
+def name_unread_files(names: Sequence[str]) -> str:
+    """Return a warning about files inside of the document that are not read."""
+    count = "1 file" if len(names) == 1 else f"{len(names):,} files"
+    listed = ", ".join([*names[:_MAX_NAMED], *(["..."] if len(names) > _MAX_NAMED else [])])
+    return f"Not read: {count} inside of the document ({clean_line(listed, _MAX_NAMES_CHARS)})."
 
 
 def locked_error(what: str) -> EncryptedDocumentError:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from scraper.documents.compound_file import CompoundFile
 from scraper.documents.markdown_writing import join_pages, pipe_table
-from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
+from scraper.documents.model import ParsedDocument, ParseRequest, locked_error, name_unread_files
 from scraper.errors import MalformedDocumentError, UnsupportedTypeError
 
 _SIGNATURE, _FIRST_VERSION = 0xA5EC, 0x00C1
@@ -179,7 +179,7 @@ def _table(cells: list[str]) -> Iterator[str]:
 
 
 _CONTAINER = 0x0F
-_SLIDE, _NOTES, _NOTES_FACTS, _LIST, _LIST_ITEM = 0x03EE, 0x03F0, 0x03F1, 0x0FF0, 0x03F3
+_SLIDE, _NOTES, _NOTES_FACTS, _LIST, _LIST_ITEM, _OBJECT = 0x03EE, 0x03F0, 0x03F1, 0x0FF0, 0x03F3, 0x0FCC
 _SLIDES, _NOTES_PAGES = 0, 2
 """Instances of lists (MS-PPT, 2.4.14.3): of slides, and of pages of notes."""
 _SLIDE_ID_AT = 12
@@ -217,17 +217,20 @@ def read_slides(data: bytes, request: ParseRequest) -> ParsedDocument:
     if "EncryptedSummary" in streams or mark == _LOCKED:
         raise locked_error("The presentation")
     try:
-        slides = _SlideReader(streams.read("PowerPoint Document"), edit).read()
+        reader = _SlideReader(streams.read("PowerPoint Document"), edit)
+        slides = reader.read()
     except (struct.error, IndexError):
         raise MalformedDocumentError("The presentation is damaged: its text cannot be recovered.") from None
-    warning = "Lists and tables of this old PowerPoint format appear as plain text."
-    return ParsedDocument("ppt", join_pages(list(enumerate(slides, 1))), pages=len(slides), warnings=(warning,))
+    warnings = ["Lists and tables of this old PowerPoint format appear as plain text."]
+    warnings += [name_unread_files(reader.objects)] if reader.objects else []
+    return ParsedDocument("ppt", join_pages(list(enumerate(slides, 1))), pages=len(slides), warnings=tuple(warnings))
 
 
 class _SlideReader:
     def __init__(self, stream: bytes, edit: int) -> None:
         self._stream = stream
         self._remaining = _MAX_RECORDS
+        self.objects: list[str] = []
         try:
             self._places = self._read_places(edit)
         except (struct.error, IndexError):
@@ -274,6 +277,8 @@ class _SlideReader:
                 drawings.append(record)
             elif record.kind == _NOTES:
                 pages.append(record)
+            elif record.kind == _OBJECT:
+                self.objects.append(f"object {len(self.objects) + 1}")
         if self._places:
             drawings = placed_drawings
         notes = {}

@@ -7,7 +7,7 @@ import html
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -16,12 +16,13 @@ from typing import Any
 from liteparse._liteparse import LiteParse
 
 from scraper.call_context import Deadline
+from scraper.documents.markdown_writing import escape_text
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf import item_corrections
 from scraper.documents.pdf.formula_layout import write_formulas
 from scraper.documents.pdf.layout_model import LayoutPage, Span, TagNode, TextRun, find_lines, rotate_page
 from scraper.documents.pdf.pdfium import Box, pdfium
-from scraper.documents.pdf.pdfium_text import PageText, read_document
+from scraper.documents.pdf.pdfium_text import DocumentFacts, PageText, read_document
 from scraper.documents.pdf.text_assembly import SPACE, is_right_to_left
 from scraper.errors import EncryptedDocumentError, InvalidArgumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
@@ -73,7 +74,9 @@ class PdfContent:
     unread_pages: list[int] = field(default_factory=list)
     """Requested pages that were not begun: for lack of time or room, or because the text before them suffices."""
     forms: dict[int, str] = field(default_factory=dict)
-    """Filled form fields, by page."""
+    """Filled form fields and notes, by page."""
+    files: list[str] = field(default_factory=list)
+    """Names of attached files."""
     is_xfa_form: bool = False
     """True if the form content is XML (XFA), which is not in the pages."""
     texts: dict[int, PageText] = field(default_factory=dict)
@@ -106,6 +109,7 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
         extract_vector_graphics=True,
         extract_structure_tree=True,
         extract_form_fields=True,
+        extract_annotations=True,
         extract_document_metadata=True,
         emit_word_boxes=True,
         include_complexity=complexity,
@@ -159,30 +163,46 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     step = _FEWEST_PAGES if request.characters else _FIRST_PAGES
     while at < len(wanted) and (not at or (runs < _MAX_RUNS and characters < enough and deadline.left_s() > 0)):
         result = _parse(data, replace(request, pages=tuple(wanted[at : at + step])))
-        native_pages = result.pages  # Each access copies all pages.
-        texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
-        content.texts |= texts
-        for page in native_pages:
-            items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
-            content.pages.append(_convert_page(page, items[:_MAX_RUNS]))
-            runs += len(content.pages[-1].runs)
-            characters += max(_MIN_PAGE_CHARACTERS, sum(len(run.text) for run in content.pages[-1].runs))
-            if page.form_fields:
-                content.forms[page.page_num] = _format_form(page.form_fields)
-        content.failed_pages += sorted({int(failure.page_num) for failure in result.page_errors or ()})
+        facts = _add_pages(content, data, result, request.password)
+        runs = sum(len(page.runs) for page in content.pages)
+        lengths = (sum(len(run.text) for run in page.runs) for page in content.pages)
+        characters = sum(max(_MIN_PAGE_CHARACTERS, length) for length in lengths)
         if not at:
             meta = result.doc_meta
-            content.title, content.author = _choose_metadata(declared, meta.xmp or "" if meta else "")
+            content.title, content.author = _choose_metadata(facts, meta.xmp or "" if meta else "")
             content.encrypted, content.is_xfa_form = bool(meta and meta.is_encrypted), result.form_type in _XFA_FORMS
-            content.page_count = result.total_pages or len(native_pages)
-            wanted = [number for number in wanted if number <= content.page_count]
-            if not wanted and content.page_count:
-                count = f"{content.page_count:,} page{'s' * (content.page_count != 1)}"
-                raise InvalidArgumentError(f"There is no page {request.pages[0]}: the document has {count}.")
+            content.page_count = result.total_pages or len(content.pages)
+            content.files = [*facts.files, *content.files]
+            wanted = _existing_pages(wanted, content.page_count)
         at += step
         step = math.ceil(min(2 * step, (enough - characters) * at / max(1, characters)))
     content.unread_pages = wanted[at:]
     return content
+
+
+def _existing_pages(wanted: Sequence[int], count: int) -> list[int]:
+    """Return the pages that a document has; raise InvalidArgumentError for none."""
+    existing = [number for number in wanted if number <= count]
+    if not existing and count:
+        pages = f"{count:,} page{'s' * (count != 1)}"
+        raise InvalidArgumentError(f"There is no page {wanted[0]}: the document has {pages}.")
+    return existing
+
+
+def _add_pages(content: PdfContent, data: bytes, result: Any, password: str | None) -> DocumentFacts:
+    """Add the pages of a native result."""
+    native_pages = result.pages  # Each access copies all pages.
+    texts, facts = read_document(data, [page.page_num for page in native_pages], password)
+    content.texts |= texts
+    for page in native_pages:
+        items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
+        content.pages.append(_convert_page(page, items[:_MAX_RUNS]))
+        notes, files = _read_annotations(page.annotations or ())
+        form = _format_form(page.form_fields) if page.form_fields else ""
+        content.forms[page.page_num] = "\n\n".join(filter(None, (form, notes)))
+        content.files += files
+    content.failed_pages += sorted({int(failure.page_num) for failure in result.page_errors or ()})
+    return facts
 
 
 def _parse(data: bytes, request: ParseRequest) -> Any:
@@ -374,11 +394,11 @@ _NO_TITLE = re.compile(
 """Titles that programs set: file names and placeholders."""
 
 
-def _choose_metadata(declared: Mapping[str, str], xmp: str) -> tuple[str | None, str | None]:
-    title = _PROGRAM.sub("", declared.get("Title", "")).strip()
+def _choose_metadata(declared: DocumentFacts, xmp: str) -> tuple[str | None, str | None]:
+    title = _PROGRAM.sub("", declared.title).strip()
     found = {name: html.unescape(text).strip() for name, text in reversed(_XMP_FACT.findall(xmp))}
     title = found.get("title") or ("" if _NO_TITLE.fullmatch(title) else title)
-    return title or None, found.get("creator") or declared.get("Author") or None
+    return title or None, found.get("creator") or declared.author or None
 
 
 _XFA_FORMS = frozenset({2, 3})
@@ -413,6 +433,23 @@ def _format_form(fields: Iterable[Any]) -> str:
     if count := len(empty - set(found)):
         lines.append(f"- ({count} more {'field is' if count == 1 else 'fields are'} empty)")
     return "\n".join(lines)
+
+
+_NO_NOTES = frozenset({"link", "popup", "widget"})
+
+
+def _read_annotations(annotations: Iterable[Any]) -> tuple[str, list[str]]:
+    """Return the comments and typed notes on a page (from liteparse) as a list, and the names of attached files."""
+    notes: list[str] = []
+    files: list[str] = []
+    for one in annotations:
+        text = clean_line(str(one.contents or ""), _MAX_VALUE_CHARS)
+        if one.subtype == "fileattachment":
+            files.append(text or "attached file")
+        elif text and one.subtype not in _NO_NOTES:
+            author = clean_line(str(one.title or ""), _MAX_NAME_CHARS)
+            notes.append(f"- {author}: {escape_text(text)}" if author else f"- {escape_text(text)}")
+    return "\n".join(["Notes on this page:", "", *notes]) if notes else "", files
 
 
 def _field_value(field: Any) -> str | None:

@@ -23,7 +23,9 @@ _TYPES = {
     "s": ctypes.c_char_p, "d": ctypes.c_double, "f": ctypes.c_float,
 }  # fmt: skip
 _SIGNATURES = (
-    "FPDF_LoadMemDocument64 p szs", "FPDF_CloseDocument i p", "FPDF_GetMetaText L pspL", "FPDF_LoadPage p pi",
+    "FPDF_LoadMemDocument64 p szs", "FPDF_CloseDocument i p", "FPDF_GetMetaText L pspL",
+    "FPDFDoc_GetAttachmentCount i p", "FPDFDoc_GetAttachment p pi",
+    "FPDFAttachment_GetName L ppL", "FPDF_LoadPage p pi",
     "FPDF_ClosePage i p", "FPDF_GetPageWidthF f p", "FPDF_GetPageHeightF f p", "FPDF_GetPageBoundingBox i pp",
     "FPDF_PageToDevice i piiiiiddpp", "FPDF_RenderPageBitmap i ppiiiiii", "FPDFBitmap_CreateEx p iiipi",
     "FPDFBitmap_FillRect i piiiiL", "FPDFBitmap_GetStride i p", "FPDFBitmap_GetBuffer p p", "FPDFBitmap_Destroy i p",

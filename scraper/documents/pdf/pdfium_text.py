@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf import hidden_text, item_corrections
@@ -22,6 +22,7 @@ _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
 _MAX_COORDINATE = 1e6
 _MAX_INFORMATION_BYTES = 8_000
+_MAX_FILES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,14 @@ class PageText:
     """All characters, if most are of a right-to-left script or spaces are in wrong places."""
 
 
+class DocumentFacts(NamedTuple):
+    """Declared title and author of a PDF, and the names of the files in it."""
+
+    title: str = ""
+    author: str = ""
+    files: tuple[str, ...] = ()
+
+
 def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
     """Render the page `request.picture_of` as `render_gray` does; return an empty dict if that fails."""
     with open_document(data, request.password) as document:
@@ -49,29 +58,33 @@ def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
             return render_gray(page) if page else {}
 
 
-def read_document(
-    data: bytes, pages: Sequence[int], password: str | None
-) -> tuple[dict[int, PageText], Mapping[str, str]]:
-    """Return the text of pages, counted from 1, and the declared title and author.
+def read_document(data: bytes, pages: Sequence[int], password: str | None) -> tuple[dict[int, PageText], DocumentFacts]:
+    """Return the text of pages, counted from 1, and the facts of the file.
 
     Pages that PDFium cannot load are left out.
     """
     with open_document(data, password) as document:
         if not document:
-            return {}, {}
+            return {}, DocumentFacts()
         texts: dict[int, PageText | None] = {}
         layered, scan_pixels = 0, hidden_text.MAX_SCAN_PIXELS
         for page in pages:
             texts[page], found = _text_of_page(document, page, layered < _MAX_LAYERED_PAGES, scan_pixels)
             layered += found.has_layers
             scan_pixels -= min(scan_pixels, found.scan_pixels)
-        declared: dict[str, str] = {}
-        buffer = ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
-        for name in ("Title", "Author"):
-            size = pdfium().FPDF_GetMetaText(document, name.encode(), buffer, len(buffer))
+        library, buffer = pdfium(), ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
+
+        def text_of(size: int) -> str:
             text = buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else ""
-            declared[name] = " ".join(text.replace("\0", "").split())
-    return {page: text for page, text in texts.items() if text is not None}, declared
+            return " ".join(text.replace("\0", "").split())
+
+        title = text_of(library.FPDF_GetMetaText(document, b"Title", buffer, len(buffer)))
+        author = text_of(library.FPDF_GetMetaText(document, b"Author", buffer, len(buffer)))
+        attached = (library.FPDFDoc_GetAttachment(document, number)
+                    for number in range(min(_MAX_FILES, library.FPDFDoc_GetAttachmentCount(document))))  # fmt: skip
+        files = [text_of(library.FPDFAttachment_GetName(one, buffer, len(buffer))) or "unnamed" for one in attached]
+    known = {page: text for page, text in texts.items() if text is not None}
+    return known, DocumentFacts(title, author, tuple(files))
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from scraper.documents import completeness
 from scraper.documents.markdown_writing import escape_text, join_pages
-from scraper.documents.model import HIDDEN_TEXT_WARNING, ParsedDocument, ParseRequest
+from scraper.documents.model import HIDDEN_TEXT_WARNING, ParsedDocument, ParseRequest, name_unread_files
 from scraper.documents.pdf import blocks as layout_blocks
 from scraper.documents.pdf import liteparse_loader, pdfium_text
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
@@ -107,6 +107,8 @@ def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Ite
         )
     elif not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."
+    if source.files:
+        yield name_unread_files(source.files)
     if source.is_xfa_form:
         yield "This form is of Adobe's own kind (XFA): what is filled in cannot be read here."
     if source.failed_pages:

@@ -8,6 +8,7 @@ import lzma
 import tarfile
 from email.message import EmailMessage
 from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 
@@ -354,3 +355,36 @@ def test_relative_links_of_files_without_an_address_are_text() -> None:
     mail = b"From: a@b.example\nTo: c@d.example\nSubject: x\nMIME-Version: 1.0\nContent-Type: text/html\n\n"
     for data in (mail + words.encode(), f"<html><body><main><h1>T</h1>{words}</main></body></html>".encode()):
         assert parse(data).markdown.endswith("harbor here [there](https://a.example/)")
+
+
+def docx_with(**parts: str) -> bytes:
+    with BytesIO(builders.docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")) as file:
+        with ZipFile(file, "a") as archive:
+            for name, content in parts.items():
+                archive.writestr(name, content)
+        return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        (docx_with(**{"word/embeddings/plan.xlsx": "x", "word/embeddings/b.bin": "x"}), "plan.xlsx, b.bin"),
+        (docx_with(**{"word/embeddings/a.xlsx": "x", "word/charts/_rels/a.rels": '"../embeddings/a.xlsx"'}), ""),
+        (
+            builders.odf("text", "<text:p>Words</text:p>", parts={"Object 1": "x", "Object 2/content.xml": "<a/>"}),
+            "Object 1",
+        ),
+        (rb"{\rtf1 Words{\object{\*\objdata 0105}{\result }}\par}", "object 1"),
+    ],
+)
+def test_files_inside_of_an_office_file_are_named(data: bytes, names: str) -> None:
+    parsed = parse(data)
+    assert parsed.markdown == "Words"
+    count = f"{names.count(',') + 1} file{'s' * (',' in names)}"
+    assert parsed.warnings == ((f"Not read: {count} inside of the document ({names}).",) if names else ())
+
+
+def test_document_without_text_names_the_files_inside() -> None:
+    with pytest.raises(errors.NoContentError) as raised:
+        parse(rb"{\rtf1 {\object{\*\objdata 0105}{\result }}\par}")
+    assert raised.value.next_step == "Not read: 1 file inside of the document (object 1)."

@@ -70,6 +70,32 @@ def test_empty_form_adds_nothing_to_its_page() -> None:
     )
 
 
+def test_notes_of_reviewers_follow_their_page_and_attached_files_are_named() -> None:
+    annotation = "<< /Type /Annot /P 3 0 R /Rect [60 700 200 720] /Subtype {} >>".format
+    notes = (
+        "/FreeText /DA (/F1 9 Tf) /T (Ada) /Contents (The quay is closed\r1. until May)",
+        "/Highlight /QuadPoints [60 760 99 760 60 750 99 750] /Contents (# Which plan?)",
+        "/Popup /Contents (Repeated)",
+        "/FileAttachment /Contents (costs.ods) /FS << /Type /Filespec /F (costs.ods) >>",
+    )
+    parsed = parse(
+        one_page(
+            "BT /F1 12 Tf 60 760 Td (Plan of the quay) Tj ET",
+            "/Annots [5 0 R 6 0 R 7 0 R 8 0 R]",
+            "",
+            *(annotation(note).encode() for note in notes),
+            b"<< /Type /Filespec /F (log.txt) /UF (log.txt) /EF << /F 10 0 R >> >>",
+            b"<< /Type /EmbeddedFile /Length 2 >>\nstream\nhi\nendstream",
+            catalogue="/Names << /EmbeddedFiles << /Names [(log.txt) 9 0 R] >> >>",
+        )
+    )
+    assert parsed.markdown == (
+        "<!-- page 1 -->\n\nPlan of the quay\n\nNotes on this page:\n\n"
+        "- Ada: The quay is closed 1. until May\n- \\# Which plan?"
+    )
+    assert parsed.warnings == ("Not read: 2 files inside of the document (log.txt, costs.ods).",)
+
+
 @pytest.mark.parametrize(
     ("declared", "title"),
     [
