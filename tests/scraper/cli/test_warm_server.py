@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from scraper.cli import warm_client
+from tests.growth import thorough
 from tests.scraper.cli.warm import Warm, warm_commands
 from tests.scraper.process import SOON_S, alive, chromium_of, until
 from tests.site.running import Site
@@ -33,23 +34,25 @@ def plain(text: str) -> str:
     return re.sub(r"untrusted [0-9a-f]{8}>|about [0-9,]+ tokens|[0-9]+ s ago", "", text)
 
 
-async def test_an_answer_is_that_of_a_process_of_its_own(warm: Warm, site: Site) -> None:
+@pytest.mark.parametrize("commands", [slice(5), thorough(slice(13), id="all")])
+async def test_an_answer_is_that_of_a_process_of_its_own(warm: Warm, site: Site, commands: slice) -> None:
     url, long = site.url("/static/1"), site.url("/long/2000")
-    commands = [
+    every = [
         ("fetch", url),
-        ("fetch", url, "--json"),
         ("fetch", url, "--marked"),
+        ("fetch", site.url("/status/404")),
+        ("fetch", "--unknown"),
+        ("fetch", long, "--json"),
+        ("fetch", url, "--json"),
         ("fetch", url, "--question", "Which ferry left?", "--tokens", "300"),
         ("fetch", site.url("/acting/hostile")),
-        ("fetch", site.url("/status/404")),
         ("fetch", "127.0.0.1:1"),
-        ("fetch", "--unknown"),
         ("fetch-batch", url, site.url("/static/2")),
         ("fetch", long, "--json"),
         ("extract-structured", site.url("/shop/marks"), "--json"),
         ("map", site.url("/static/1"), "--start", "x"),
     ]
-    for command in commands:
+    for command in every[commands]:
         here, there = await warm.run(*command, "--no-daemon"), await warm.run(*command)
         assert (there.code, plain(there.out), plain(there.err)) == (here.code, plain(here.out), plain(here.err)), (
             command
@@ -96,7 +99,7 @@ async def test_nothing_is_left_of_a_killed_server_and_the_next_command_is_answer
 
 
 async def test_a_command_whose_server_is_killed_is_answered_here(warm: Warm, site: Site) -> None:
-    command = await warm.start_hanging("fetch", site.url("/api/hang"))
+    command = await warm.start_hanging("fetch", site.url("/api/hang"), env={"SEARCH_MCP_TOOL_TIMEOUT": "10"})
     warm.servers()[0].kill()
     _, error = await command.communicate()
     assert command.returncode == 4 and b"Traceback" not in error and not warm.servers()
@@ -119,6 +122,7 @@ async def test_the_end_of_a_command_cancels_its_call(warm: Warm, site: Site, num
     await until(lambda: warm.status()["commands"] == 0, limit_s=SOON_S)
 
 
+@pytest.mark.thorough
 async def test_a_moved_data_folder_and_a_changed_configuration_have_another_server(warm: Warm, site: Site) -> None:
     config = warm.folder / "config.toml"
     config.write_text("")
@@ -150,6 +154,7 @@ async def test_a_configuration_is_that_of_the_first_command_too(warm: Warm, site
     await until(lambda: not alive([server]), limit_s=SOON_S)
 
 
+@pytest.mark.thorough
 async def test_each_command_warns_that_nothing_is_kept(warm: Warm, site: Site) -> None:
     file = warm.folder / "data"
     file.write_text("")
@@ -167,6 +172,7 @@ async def test_the_server_is_started_shown_and_stopped(warm: Warm) -> None:
     assert [file.name for file in (warm.folder / "run" / "search-mcp").iterdir()] == ["lock"]
 
 
+@pytest.mark.thorough
 async def test_commands_of_people_have_processes_of_their_own(warm: Warm, site: Site) -> None:
     for variables in ({"CLAUDECODE": "0"}, {"SEARCH_MCP_DAEMON": "no"}):
         assert (await warm.run("fetch", site.url("/static/1"), env=variables)).code == 0
@@ -177,7 +183,7 @@ async def test_an_idle_server_ends_its_browsers_and_then_itself(
     warm: Warm, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(listener: int, path: str) -> None:
-        limits = "w.SERVICES_IDLE_S, w.SERVER_IDLE_S, w._CHECK_S = 2, 20, .2"
+        limits = "w.SERVICES_IDLE_S, w.SERVER_IDLE_S, w._CHECK_S = 2, 12, .2"
         code = f"import scraper.cli.warm_server as w; {limits}; w.main()"
         command = [sys.executable, "-P", "-c", code, str(listener), path, "scraper.cli.warm_server", path]
         variables = os.environ | warm.variables

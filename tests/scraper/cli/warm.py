@@ -58,9 +58,9 @@ class Warm:
                 return found
         return {}
 
-    async def start_hanging(self, *words: str) -> Process:
+    async def start_hanging(self, *words: str, env: dict[str, str] | None = None) -> Process:
         """Start a command, and wait until its call runs in the server."""
-        command = await self.start(*words)
+        command = await self.start(*words, env=env)
         await until(lambda: self.status().get("commands"), limit_s=START_S)
         return command
 
