@@ -8,13 +8,8 @@ import mimetypes
 import time
 from typing import Any
 
-from browsers.acting.frame_processes import (
-    OBJECT_GROUP,
-    ElementActionError,
-    ElementGoneError,
-    FrameProcess,
-    FrameProcesses,
-)
+from browsers.acting import frame_processes
+from browsers.acting.frame_processes import ElementActionError, ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError, Event
 from browsers.scripts import ELEMENT_FUNCTIONS
@@ -243,7 +238,7 @@ class PageElement:
     async def _find_object(self, function: str) -> tuple[str, int] | None:
         self.process.has_objects = True
         session, element = self.process.session, await self._resolve()
-        call: Event = {"functionDeclaration": ELEMENT_FUNCTIONS[function], "objectGroup": OBJECT_GROUP}
+        call: Event = {"functionDeclaration": ELEMENT_FUNCTIONS[function], "objectGroup": frame_processes.OBJECT_GROUP}
         found = await session.send("Runtime.callFunctionOn", limit_s=_LIMIT_S, objectId=element, **call)
         if (identifier := found["result"].get("objectId")) is None:
             return None

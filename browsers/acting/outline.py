@@ -10,18 +10,9 @@ import functools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from browsers.acting import roles_and_names
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
-from browsers.acting.roles_and_names import (
-    ACTIVE,
-    FIELDS,
-    HEADINGS,
-    INVISIBLE_TAGS,
-    LANDMARKS,
-    OTHER_ROLES,
-    AccessibleNameComputer,
-    is_secret,
-    role_of,
-)
+from browsers.acting.roles_and_names import ACTIVE, HEADINGS, LANDMARKS, OTHER_ROLES, AccessibleNameComputer
 from browsers.acting.visibility import mark_regions, mark_visible
 from browsers.cdp.transports import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
@@ -152,7 +143,7 @@ def build_outline(
         _place_areas(nodes)
         mark_visible(nodes, window)
         fields = [node for node in nodes if node.tag in _FIELD_TAGS]
-        secrets |= {node.ref for node in fields if is_secret(node)}
+        secrets |= {node.ref for node in fields if roles_and_names.is_secret(node)}
         values = {node.value for node in fields if node.ref in secrets and node.tag != "select"}
         secret_values |= {value for value in values if value is not None and len(value) >= _MIN_SECRET}
         secrets |= {node.ref for node in fields if node.value in secret_values}
@@ -170,7 +161,7 @@ class _LineWriter:
         self._namer = AccessibleNameComputer(nodes)
         for node in reversed(nodes):
             if node.tag[0] != "#":
-                node.role = role_of(node)
+                node.role = roles_and_names.role_of(node)
             if node.parent is not None and (node.has_controls or node.listens or node.role in ACTIVE):
                 node.parent.has_controls = True
         mark_regions(nodes, facts, window)
@@ -184,7 +175,7 @@ class _LineWriter:
                 if node.is_visible:
                     self._write_text(node, depth)
                 continue
-            if node.tag in INVISIBLE_TAGS or self._names_a_line(node):
+            if node.tag in roles_and_names.INVISIBLE_TAGS or self._names_a_line(node):
                 continue
             if node.tag != "#other":
                 role = node.role
@@ -294,7 +285,7 @@ class _LineWriter:
         return "".join(out)
 
     def _value(self, node: PageNode, role: str) -> str:
-        if role not in FIELDS:
+        if role not in roles_and_names.FIELDS:
             return ""
         value = node.value if node.value is not None else node.attributes.get("aria-valuenow", "")
         if not value and node.tag not in ("input", "textarea"):

@@ -9,21 +9,14 @@ from collections.abc import Awaitable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from browsers.acting import step_parser
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.elements import ElementCoveredError, PageElement
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.page_outlines import WINDOW_SIZE
 from browsers.acting.page_requests import ActingMode
-from browsers.acting.step_parser import (
-    LOCAL_FILE,
-    PICTURE_VERB,
-    Step,
-    StepTarget,
-    StepTargetError,
-    find_same_control,
-    find_target,
-)
+from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepTarget, StepTargetError
 from browsers.cdp.session import CommandFailedError
 from browsers.scripts import call_page
 from browsers.text_quoting import clean_text, quote, truncate
@@ -108,7 +101,7 @@ class StepActions:
         try:
             await self._act_on(step, element, line)
         except ElementGoneError:
-            same = find_same_control(await self._page.outlines.take(), line)
+            same = step_parser.find_same_control(await self._page.outlines.take(), line)
             if same is None or same.ref == line.ref:
                 raise
             self._page.notice(f"{line.ref} was replaced by {same.ref}")
@@ -234,7 +227,7 @@ class StepActions:
         outline = page.outlines.latest if page.outlines.is_recent and not page.has_new_document else None
         while True:
             try:
-                line = find_target(outline or await page.outlines.take(), target)
+                line = step_parser.find_target(outline or await page.outlines.take(), target)
                 return page.outlines.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
             except StepTargetError:
                 if time.monotonic() > end:
@@ -321,7 +314,7 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
         pressed += 1
         await page.wait_until_idle(_IDLE_LIMIT_S)
         outline, is_new = await _wait_for_new(page, before, line)
-        same = find_same_control(outline, line)
+        same = step_parser.find_same_control(outline, line)
         if same is None or "[disabled]" in same.states or not is_new:
             break
         ref = same.ref
@@ -335,7 +328,7 @@ async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -
     outline = await page.outlines.take()
     for poll in range(_MORE_POLLS):
         is_new = bool(_texts(outline) - before)
-        if is_new and (find_same_control(outline, line) is not None or poll > _REMOVED_POLLS):
+        if is_new and (step_parser.find_same_control(outline, line) is not None or poll > _REMOVED_POLLS):
             return outline, True
         await asyncio.sleep(_POLL_S)
         outline = await page.outlines.take()

@@ -9,18 +9,9 @@ import time
 from collections.abc import Callable
 
 from browsers.cdp.session import CommandFailedError, Event, Session
+from browsers.navigation import readiness_rules
 from browsers.navigation.network_activity import NetworkActivity
-from browsers.navigation.readiness_rules import (
-    MIN_PAUSE_S,
-    QUIET_S,
-    QUIET_WITH_DATA_S,
-    DomSample,
-    PageProgress,
-    QuietTimers,
-    ReadinessDecision,
-    decide_readiness,
-    pause_s,
-)
+from browsers.navigation.readiness_rules import DomSample, PageProgress, QuietTimers, ReadinessDecision
 from browsers.scripts import READINESS_PROBE
 from browsers.slot_scaling import measure_slowdown
 
@@ -164,7 +155,7 @@ class ReadinessWaiter:
         limit_s: float,
         *,
         may_be_thin: bool = True,
-        quiet_s: tuple[float, float] = (QUIET_S, QUIET_WITH_DATA_S),
+        quiet_s: tuple[float, float] = (readiness_rules.QUIET_S, readiness_rules.QUIET_WITH_DATA_S),
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first.
@@ -176,7 +167,7 @@ class ReadinessWaiter:
         end = self._ends_at = time.monotonic() + limit_s
         progress = self.progress if may_be_thin else None
         while time.monotonic() < end and not stop():
-            sample, wait_s = await self.sample(), MIN_PAUSE_S
+            sample, wait_s = await self.sample(), readiness_rules.MIN_PAUSE_S
             if sample is not None:
                 self._record_sample(sample)
                 may_skip, is_broken = may_be_thin and self._may_skip, self.network.is_broken(self._document)
@@ -184,7 +175,7 @@ class ReadinessWaiter:
                 timers = QuietTimers(*times, self._is_forwarded, may_be_thin, may_skip, *quiet_s, broken=is_broken)
                 if progress is not None:
                     timers = progress.follow(sample, self.network, timers)
-                decision = decide_readiness(sample, self.network, timers)
+                decision = readiness_rules.decide_readiness(sample, self.network, timers)
                 if decision is ReadinessDecision.DONE:
                     if sample.scripted and not self.time.is_taken and await self._had_overdue_work(sample):
                         continue
@@ -202,7 +193,7 @@ class ReadinessWaiter:
                     if await self._stays_idle(sample, quiet_s[self.network.used_data]):
                         return True
                     continue
-                wait_s = pause_s(sample, self.network, timers)
+                wait_s = readiness_rules.pause_s(sample, self.network, timers)
                 if progress is not None:
                     wait_s = min(wait_s, progress.pause_s)
             await self.network.wait_idle(wait_s)

@@ -9,34 +9,21 @@ import math
 import time
 from dataclasses import replace
 
-from scraper.coordination.state import (
-    Cooldown,
-    Cooldowns,
-    Lease,
-    Leases,
-    RateLimit,
-    RateLimits,
-    RetryLater,
-    SharedState,
-    SharedStateStatus,
-    ThrottleTerms,
-    WorkClaim,
-    WorkCompleted,
-)
+from scraper.coordination import state
 from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient, ValkeyUnavailableError
 
 _EXPIRED_S = 5 * HEARTBEAT_S
 """Seconds after its last heartbeat at which a server counts as gone."""
 
 
-class _ValkeyLimits(RateLimits):
+class _ValkeyLimits(state.RateLimits):
     """Rate limits in Valkey. While the service is down, each server uses its share."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
         super().__init__()
         self._valkey = valkey
 
-    async def take(self, limit: RateLimit, key: str) -> float:
+    async def take(self, limit: state.RateLimit, key: str) -> float:
         is_down = True
         with contextlib.suppress(ValkeyUnavailableError):
             keys = [self._valkey.key(f"limit:{limit.name}", key)]
@@ -57,24 +44,26 @@ _POLL_S = 0.1
 _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
 
 
-class _ValkeyLeases(Leases):
+class _ValkeyLeases(state.Leases):
     """Leases in Valkey; granted leases are counted in this process too."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
         super().__init__()
         self._valkey = valkey
 
-    async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
+    async def take(self, key: str, terms: state.ThrottleTerms) -> state.Lease | state.RetryLater:
         with contextlib.suppress(ValkeyUnavailableError):
-            return await self._request(Lease(key, f"{self._valkey.name}-{next(self._numbers)}"), terms)
+            return await self._request(state.Lease(key, f"{self._valkey.name}-{next(self._numbers)}"), terms)
         # Each server has at least 1 slot: with fewer slots than servers, all together exceed the limit.
         servers = self._valkey.servers
         at_once = max(1, terms.at_once // servers) if terms.at_once else 0
-        wait = await super().take(key, ThrottleTerms(at_once, terms.gap_s * servers))
+        wait = await super().take(key, state.ThrottleTerms(at_once, terms.gap_s * servers))
         # The service may be back before a lease of this server is given back.
-        return replace(wait, seconds=_POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
+        if isinstance(wait, state.RetryLater) and math.isinf(wait.seconds):
+            return replace(wait, seconds=_POLL_S)
+        return wait
 
-    def give_back(self, lease: Lease) -> None:
+    def give_back(self, lease: state.Lease) -> None:
         super().give_back(lease)
         self._withdraw(lease)
 
@@ -93,7 +82,7 @@ class _ValkeyLeases(Leases):
         for key, seconds in self.cooldowns().items():
             self._publish_cooldown(key, seconds)
 
-    async def _request(self, lease: Lease, terms: ThrottleTerms) -> Lease | RetryLater:
+    async def _request(self, lease: state.Lease, terms: state.ThrottleTerms) -> state.Lease | state.RetryLater:
         keys = [
             self._valkey.key("held", lease.key),
             self._valkey.key("rests", lease.key),
@@ -110,12 +99,12 @@ class _ValkeyLeases(Leases):
             self.note(lease, terms)
             return lease
         if answer[0] == _FULL:
-            return RetryLater(_POLL_S, known=False)
+            return state.RetryLater(_POLL_S, known=False)
         if answer[0] == _COOLDOWN:
             await super().start_cooldown(lease.key, answer[1] / 1_000)
-        return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
+        return state.RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
 
-    def _withdraw(self, lease: Lease) -> None:
+    def _withdraw(self, lease: state.Lease) -> None:
         self._valkey.send("ZREM", self._valkey.key("held", lease.key), lease.token)
 
     def _publish_cooldown(self, key: str, seconds: float) -> None:
@@ -129,22 +118,22 @@ _COOLDOWN_MEMORY_S = 6 * 3_600.0
 class _ValkeyCooldowns:
     """Implement `Cooldowns` over Valkey."""
 
-    def __init__(self, valkey: ValkeyClient, local: Cooldowns) -> None:
+    def __init__(self, valkey: ValkeyClient, local: state.Cooldowns) -> None:
         self._valkey = valkey
         self._local = local
-        self._published: dict[tuple[str, str], Cooldown] = {}
+        self._published: dict[tuple[str, str], state.Cooldown] = {}
         """Cooldowns that this server set and did not remove."""
 
-    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
+    async def get_cooldown(self, engine: str, egress: str) -> state.Cooldown | None:
         with contextlib.suppress(ValkeyUnavailableError):
             row = await self._valkey.run("get_engine_cooldown", [self._key(engine, egress)])
             if not row:
                 return None
             reason, step, faults, left_ms = (part.decode() for part in row)
-            return Cooldown(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
+            return state.Cooldown(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
         return await self._local.get_cooldown(engine, egress)
 
-    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
+    def set_cooldown(self, engine: str, egress: str, cooldown: state.Cooldown | None) -> None:
         self._local.set_cooldown(engine, egress, cooldown)
         self._send(engine, egress, cooldown)
         if cooldown is None:
@@ -157,7 +146,7 @@ class _ValkeyCooldowns:
             if cooldown.until > time.time():
                 self._send(engine, egress, cooldown)
 
-    def _send(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
+    def _send(self, engine: str, egress: str, cooldown: state.Cooldown | None) -> None:
         key = self._key(engine, egress)
         if cooldown is None:
             self._valkey.send("DEL", key)
@@ -170,7 +159,7 @@ class _ValkeyCooldowns:
         return self._valkey.key("engine", f"{engine}:{egress}")
 
 
-class ValkeyState(SharedState):
+class ValkeyState(state.SharedState):
     """Implement `SharedState` over Valkey."""
 
     is_alone = False
@@ -192,18 +181,18 @@ class ValkeyState(SharedState):
         """Wait until the service has answered or failed for the first time, at most `limit_s` seconds."""
         await self._valkey.wait_connected(limit_s)
 
-    def cooldowns(self, local: Cooldowns) -> Cooldowns:
+    def cooldowns(self, local: state.Cooldowns) -> state.Cooldowns:
         """Return the shared cooldowns of engines; `local` is used while the service is down."""
         cooldowns = _ValkeyCooldowns(self._valkey, local)
         self._cooldowns.append(cooldowns)
         return cooldowns
 
-    def status(self) -> SharedStateStatus:
+    def status(self) -> state.SharedStateStatus:
         """Return the status as of the last command."""
         valkey = self._valkey
         slow = valkey.is_available and valkey.command_s > SLOW_S
         note = f"{valkey.where} is slow: {valkey.command_s * 1_000:.0f} ms a command." if slow else valkey.note
-        return SharedStateStatus(True, valkey.problem, note, slow, valkey.servers, valkey.command_s)
+        return state.SharedStateStatus(True, valkey.problem, note, slow, valkey.servers, valkey.command_s)
 
     async def close(self) -> None:
         """Remove this server and close the connection."""
@@ -247,10 +236,10 @@ class _ValkeyClaims:
     def __init__(self, valkey: ValkeyClient) -> None:
         self._valkey = valkey
         self._numbers = itertools.count()
-        self._claims: dict[str, WorkClaim] = {}
+        self._claims: dict[str, state.WorkClaim] = {}
 
-    async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
-        claim = WorkClaim(key, f"{self._valkey.name}-{next(self._numbers)}")
+    async def begin(self, key: str, *, waited: bool) -> state.WorkClaim | state.WorkCompleted | None:
+        claim = state.WorkClaim(key, f"{self._valkey.name}-{next(self._numbers)}")
         keys = [self._valkey.key("claim", key), self._valkey.key("landed", key)]
         try:
             answer = await self._valkey.run("begin_work", keys, claim.token, round(CLAIM_S * 1_000), int(waited))
@@ -262,20 +251,20 @@ class _ValkeyClaims:
             self._withdraw(claim)
             raise
         if answer[0] == _COMPLETED:
-            return WorkCompleted(answer[1])
+            return state.WorkCompleted(answer[1])
         if answer[0] == _CLAIMED:
             return None
         self._claims[claim.token] = claim
         return claim
 
-    def complete(self, claim: WorkClaim, value: bytes) -> None:
+    def complete(self, claim: state.WorkClaim, value: bytes) -> None:
         if len(value) > _MAX_RESULT_BYTES:
             self.give_up(claim)
         elif self._claims.pop(claim.token, None) is not None:
             keys = [self._valkey.key("claim", claim.key), self._valkey.key("landed", claim.key)]
             self._valkey.run_later("complete_work", keys, claim.token, value, round(_RESULT_S * 1_000))
 
-    def give_up(self, claim: WorkClaim) -> None:
+    def give_up(self, claim: state.WorkClaim) -> None:
         if self._claims.pop(claim.token, None) is not None:
             self._withdraw(claim)
 
@@ -285,7 +274,7 @@ class _ValkeyClaims:
             keys = [self._valkey.key("claim", claim.key) for claim in claims]
             self._valkey.run_later("renew_claims", keys, round(CLAIM_S * 1_000), *(claim.token for claim in claims))
 
-    def _withdraw(self, claim: WorkClaim) -> None:
+    def _withdraw(self, claim: state.WorkClaim) -> None:
         self._valkey.run_later("give_up_work", [self._valkey.key("claim", claim.key)], claim.token)
 
 

@@ -20,14 +20,7 @@ from lxml import etree
 from browsers.model import Request, Snapshot
 from scraper.engines import result_page, row_parsers
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
-from scraper.engines.result_page import (
-    EngineRow,
-    ResultPage,
-    build_result_page,
-    results_from_rows,
-    snapshot_text,
-    unwrap_redirect,
-)
+from scraper.engines.result_page import EngineRow, ResultPage
 from scraper.engines.row_parsers import ElementSelect, ResultLayout
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 from scraper.html.dom import parsing
@@ -67,13 +60,13 @@ def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
 
 def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
     """Parse the results of a feed; return None if the response is not a feed."""
-    text = snapshot_text(snapshot)
+    text = result_page.snapshot_text(snapshot)
     feed = parse_xml(text) if "<rss" in text[:_PROBE] else None
     return build_response(feed.iter("item"), _read_item) if feed is not None and feed.tag == "rss" else None
 
 
 def _read_item(item: Element) -> EngineResult | None:
-    url = unwrap_redirect(_text(item, "link"))
+    url = result_page.unwrap_redirect(_text(item, "link"))
     title = result_page.one_line(_text(item, "title"), result_page.MAX_TITLE)
     if not title or not is_web_url(url):
         return None
@@ -195,7 +188,7 @@ class ParseRules:
 def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None = None) -> EngineResponse:
     """Parse a result page. Without `rules`, use only the shape parser."""
     rules = rules or ParseRules()
-    page = build_result_page(snapshot)
+    page = result_page.build_result_page(snapshot)
     if page is None:
         return _build_failure(snapshot.status, "unreadable")
     selected = max((row_parsers.parse_by_layout(page, one) for one in rules.layouts), key=len, default=[])
@@ -215,7 +208,7 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
         return _build_failure(page.status, "not_rendered" if rules.shells & page.ids else "layout_changed")
     return EngineResponse(
         EngineOutcome.OK,
-        results=results_from_rows(rows, now),
+        results=result_page.results_from_rows(rows, now),
         next=rules.next(page) if rules.next else None,
         loosened=_has_message(page, _RELAXED_QUERY_MESSAGE),
         layout_changed=changed and bool(rules.layouts),
@@ -242,8 +235,8 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
     if misses_snippets or len(selected) < _MIN_ROW_SHARE * len(shaped):
         return shaped, True
     # Compare titles too: Baidu's links are opaque, while its attributes hold the target URL.
-    known = {unwrap_redirect(row.href) for row in selected} | {row.title for row in selected}
-    common = sum(unwrap_redirect(row.href) in known or row.title in known for row in shaped)
+    known = {result_page.unwrap_redirect(row.href) for row in selected} | {row.title for row in selected}
+    common = sum(result_page.unwrap_redirect(row.href) in known or row.title in known for row in shaped)
     return selected, common < _MIN_COMMON_SHARE * len(shaped)
 
 

@@ -18,19 +18,7 @@ from urllib.parse import parse_qs
 from cssselect import HTMLTranslator
 
 from scraper.engines import result_page
-from scraper.engines.result_page import (
-    MAX_ROWS,
-    MIN_SNIPPET_CHARS,
-    EngineRow,
-    LinkCandidate,
-    ResultPage,
-    is_ad_link,
-    is_labeled_as_ad,
-    is_opaque_redirect,
-    locate_rows,
-    resolve_opaque,
-    unwrap_redirect,
-)
+from scraper.engines.result_page import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, LinkCandidate, ResultPage
 from scraper.html.dom.parsing import Element, classes_of, element_selector
 from scraper.urls import split_url
 
@@ -75,7 +63,9 @@ def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
 
 def _is_engine_page(page: ResultPage, url: str) -> bool:
     parts = split_url(url)
-    return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque_redirect(url)
+    return (
+        parts is None or (parts.hostname or "").removeprefix("www.") == page.host
+    ) and not result_page.is_opaque_redirect(url)
 
 
 def _is_search_page(page: ResultPage, url: str) -> bool:
@@ -94,14 +84,14 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     links = _TITLE_LINKS(title)
     href = page.absolute(links[0].get("href")) if links else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or _is_search_page(page, unwrap_redirect(href)):
+    if not href or result_page.is_ad_link(href) or _is_search_page(page, result_page.unwrap_redirect(href)):
         return None
     text = result_page.element_text(title, result_page.MAX_TITLE)
-    if not text or is_labeled_as_ad(block, text):
+    if not text or result_page.is_labeled_as_ad(block, text):
         return None
     return EngineRow(
         title=text,
-        href=resolve_opaque(href, links[0], block),
+        href=result_page.resolve_opaque(href, links[0], block),
         snippet=_snippet(layout, block, title),
         date=_text(layout.date, block),
         source=_text(layout.source, block),
@@ -197,11 +187,11 @@ def choose_group(groups: Sequence[RowGroup], weights: ShapeWeights = DEFAULT_WEI
 def organic_rows(group: RowGroup | None) -> tuple[EngineRow, ...]:
     """Return the unique rows of a group in page order, without advertisements and rows inside other rows."""
     rows: dict[tuple[str, str], EngineRow] = {}
-    locations = locate_rows(group.candidates, MAX_ROWS) if group else []
+    locations = result_page.locate_rows(group.candidates, MAX_ROWS) if group else []
     own = {block for row in locations for block in row.blocks}
     for row in locations:
         href, title = row.candidate.href, row.title
-        if is_ad_link(href) or any(is_labeled_as_ad(block, title) for block in row.blocks):
+        if result_page.is_ad_link(href) or any(result_page.is_labeled_as_ad(block, title) for block in row.blocks):
             continue
         if title and own.isdisjoint(row.blocks[0].iterancestors()):
             rows.setdefault((row.candidate.url, title), EngineRow(title, href, row.snippet))
@@ -228,7 +218,7 @@ def group_links(page: ResultPage) -> list[RowGroup]:
 def _find_candidates(page: ResultPage) -> Iterator[LinkCandidate]:
     for link in _ALL_LINKS(page.root)[:_MAX_LINKS]:
         href = page.absolute(link.get("href"))
-        url = unwrap_redirect(href) if href else ""
+        url = result_page.unwrap_redirect(href) if href else ""
         if url and split_url(url) is not None and not _is_engine_page(page, url):
             inner = _INNER_HEADING(link)
             near = islice(link.iterancestors(), _HEADING_REACH)
@@ -237,7 +227,7 @@ def _find_candidates(page: ResultPage) -> Iterator[LinkCandidate]:
 
 
 def _measure_group(group: Sequence[LinkCandidate]) -> RowGroup:
-    rows = locate_rows(group, _SCORED_ROWS)
+    rows = result_page.locate_rows(group, _SCORED_ROWS)
     return RowGroup(
         group,
         heading=fmean(row.candidate.heading is not None for row in rows),

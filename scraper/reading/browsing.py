@@ -31,13 +31,8 @@ from scraper.reading.response_reader import RenderDecider
 from scraper.reading.screenshots import NO_IMAGES
 from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings
-from scraper.store.login_profiles import (
-    MAX_HOSTS,
-    PROFILE_NAME_PATTERN,
-    LoginProfiles,
-    ProfileKeyError,
-    ProfileNotReadableError,
-)
+from scraper.store import login_profiles
+from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.protocols import DatabaseUnavailableError
 from scraper.urls import host_of, parse_address, parse_target, request_key
 from scraper.workers import WorkerPool
@@ -421,8 +416,8 @@ def parse_hosts(names: tuple[str, ...]) -> tuple[str, ...]:
         if "/" in name or ":" in name or "*" in name or "." not in name.strip("."):
             raise errors.InvalidArgumentError(f"{name!r} is not a host, such as shop.example.", target="hosts")
         hosts.append(host_of(parse_target(f"https://{name}/")).removeprefix("www."))
-    if not 1 <= len(hosts) <= MAX_HOSTS:
-        raise errors.InvalidArgumentError(f"hosts takes 1 to {MAX_HOSTS} hosts.", target="hosts")
+    if not 1 <= len(hosts) <= login_profiles.MAX_HOSTS:
+        raise errors.InvalidArgumentError(f"hosts takes 1 to {login_profiles.MAX_HOSTS} hosts.", target="hosts")
     return tuple(dict.fromkeys(hosts))
 
 

@@ -11,20 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from browsers.model import Snapshot, VisitLimits
-from scraper import errors
-from scraper.caching import (
-    NOT_MODIFIED,
-    DistributedSingleFlight,
-    LoadRequest,
-    MemoryCache,
-    PageCache,
-    ReadThrough,
-    StoreLookup,
-    add_validators,
-    build_conditions,
-    mark_reading_cached,
-    revalidate,
-)
+from scraper import caching, errors
+from scraper.caching import DistributedSingleFlight, LoadRequest, MemoryCache, PageCache, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.media import Video, find_watch_url, read_watch_page
@@ -91,7 +79,7 @@ class DocumentReader:
         self._visits: MemoryCache[tuple[VisitResult, datetime]] = MemoryCache(lambda kept: len(kept[0].snapshot.body))
         """Responses of which only some pages were read, with their times."""
         self._service: ReadThrough[Reading] = ReadThrough(
-            mark_reading_cached,
+            caching.mark_reading_cached,
             memory=self._memory,
             join_others=DistributedSingleFlight(Reading, shared.claims if shared else None, settings).join,
         )
@@ -159,14 +147,14 @@ class DocumentReader:
     async def _load(
         self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback, stale: Reading | None
     ) -> Reading:
-        conditions = () if stale is None else build_conditions(stale)
+        conditions = () if stale is None else caching.build_conditions(stale)
         job = VisitJob(request.source, "http", request.principal, self._limits, conditions=conditions)
         key = (request.principal, request.source)
         kept = None if conditions else self._visits.get(key)
         result = kept[0] if kept else await self._fetcher.visitor.visit(job, deadline, progress)
         snapshot = result.snapshot
-        if stale is not None and snapshot.status == NOT_MODIFIED:
-            if (current := revalidate(stale, snapshot)) is None:
+        if stale is not None and snapshot.status == caching.NOT_MODIFIED:
+            if (current := caching.revalidate(stale, snapshot)) is None:
                 return await self._load(request, deadline, progress, None)
             self._store(request, current)
             return replace(current, cached=True)
@@ -182,7 +170,7 @@ class DocumentReader:
         if is_page:
             warning = _MISLABELED_WARNING.format(media_type=errors.name_media_type(snapshot.media_type))
             reading = replace(reading, warnings=(*reading.warnings, warning))
-        reading = add_validators(result.add_warnings(reading), snapshot.headers)
+        reading = caching.add_validators(result.add_warnings(reading), snapshot.headers)
         if kept:
             reading = replace(reading, retrieved_at=kept[1])
         elif reading.document.is_part:

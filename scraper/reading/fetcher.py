@@ -8,20 +8,8 @@ from dataclasses import replace
 
 from browsers.client import Browsers
 from browsers.model import Snapshot
-from scraper import errors
-from scraper.caching import (
-    NOT_MODIFIED,
-    DistributedSingleFlight,
-    LoadRequest,
-    MemoryCache,
-    PageCache,
-    ReadThrough,
-    StoreLookup,
-    add_validators,
-    build_conditions,
-    mark_reading_cached,
-    revalidate,
-)
+from scraper import caching, errors
+from scraper.caching import DistributedSingleFlight, LoadRequest, MemoryCache, PageCache, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.documents.sniff import is_document
@@ -71,7 +59,7 @@ class Fetcher:
         self._documents = documents
         self._cache = PageCache(pages, settings)
         self._service: ReadThrough[Reading] = ReadThrough(
-            mark_reading_cached,
+            caching.mark_reading_cached,
             memory=MemoryCache(markdown_size),
             join_others=DistributedSingleFlight(Reading, shared.claims, settings).join,
         )
@@ -166,13 +154,13 @@ class Fetcher:
         stale: Reading | None,
         on_snapshot: OnSnapshot | None,
     ) -> Reading:
-        conditional = job if stale is None else replace(job, conditions=build_conditions(stale))
+        conditional = job if stale is None else replace(job, conditions=caching.build_conditions(stale))
         result = await self.visitor.visit(conditional, deadline, progress)
         snapshot = result.snapshot
         if on_snapshot is not None:
             on_snapshot(snapshot)
-        if stale is not None and snapshot.status == NOT_MODIFIED:
-            if (current := revalidate(stale, snapshot)) is None:
+        if stale is not None and snapshot.status == caching.NOT_MODIFIED:
+            if (current := caching.revalidate(stale, snapshot)) is None:
                 return await self._load(job, deadline, progress, None, on_snapshot)
             self._cache.put(job.url, job.principal, current)
             return replace(current, cached=True)
@@ -185,7 +173,7 @@ class Fetcher:
             reading = visit_outcome.build_reading(
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url
             )
-        reading = add_validators(result.add_warnings(reading), snapshot.headers)
+        reading = caching.add_validators(result.add_warnings(reading), snapshot.headers)
         reading = await self.visitor.politeness.add_wishes(reading, snapshot, job.principal, deadline)
         is_whole = job.part == WHOLE_PAGE and not is_missing_url(job.url)
         if is_whole and visit_outcome.is_cacheable(snapshot, reading):

@@ -15,14 +15,9 @@ from scraper.model import CachePolicy, Reading, ReadRequest
 from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
 from scraper.render.research_report import PAGE_TOKENS, ResearchReport
+from scraper.retrieval import passage_selection
 from scraper.retrieval.model import Excerpt, PageExcerpts
-from scraper.retrieval.passage_selection import (
-    LINK_TOKENS,
-    MAX_CHARACTERS,
-    MIN_PAGE_SHARE,
-    PassageSelection,
-    select_distinct_passages,
-)
+from scraper.retrieval.passage_selection import LINK_TOKENS, MAX_CHARACTERS, MIN_PAGE_SHARE, PassageSelection
 from scraper.search.argument_validation import SearchRequest
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import cut_markdown
@@ -220,7 +215,7 @@ async def add_excerpts(
         try:
             async with asyncio.timeout(deadline.left_s()):
                 selection = await workers.run(
-                    select_distinct_passages,
+                    passage_selection.select_distinct_passages,
                     texts,
                     question,
                     budget,

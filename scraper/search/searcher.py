@@ -20,19 +20,11 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery, SearchResult
 from scraper.engines.request_builder import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
-from scraper.search import argument_validation
+from scraper.search import argument_validation, fusion
 from scraper.search.argument_validation import SearchRequest
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import BLOCKING_REASONS, CircuitBreakers, describe_route, open_engine_throttle
-from scraper.search.fusion import (
-    MAX_RESULT_AGE,
-    EngineRanking,
-    MergedResult,
-    ResultFilters,
-    extract_content_words,
-    fuse_rankings,
-    merge_duplicates,
-)
+from scraper.search.fusion import MAX_RESULT_AGE, EngineRanking, MergedResult, ResultFilters
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
 from scraper.store.search_cache import SearchCache
@@ -168,10 +160,10 @@ class Searcher:
         _raise_if_all_failed_here(results)
         now = datetime.now(UTC)
         rankings = [EngineRanking(one.engine.name, one.engine.family, one.results) for one in results]
-        accepted, dropped = search.filters.apply(fuse_rankings(rankings), now)
+        accepted, dropped = search.filters.apply(fusion.fuse_rankings(rankings), now)
         # Duplicates are merged after filtering: an accepted result must not be merged into a rejected one.
-        merged = merge_duplicates(accepted, search.text)[: search.max_results]
-        query_words = frozenset(extract_content_words(search.text))
+        merged = fusion.merge_duplicates(accepted, search.text)[: search.max_results]
+        query_words = frozenset(fusion.extract_content_words(search.text))
         warnings = []
         if len(search.text) > ENGINE_QUERY_CHARS:
             warnings.append(

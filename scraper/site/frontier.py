@@ -14,17 +14,9 @@ import ada_url
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsRules
+from scraper.site import crawl_scope
 from scraper.site.crawl_order import CrawlCandidate, CrawlPriority, UrlKindTable
-from scraper.site.crawl_scope import (
-    FORBIDDEN,
-    OUTSIDE,
-    CrawlScope,
-    ExclusionCounter,
-    MazeDetector,
-    SiteLanguages,
-    file_type,
-    is_file,
-)
+from scraper.site.crawl_scope import FORBIDDEN, OUTSIDE, CrawlScope, ExclusionCounter, MazeDetector, SiteLanguages
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.url_equivalence import DuplicateDetector
@@ -127,7 +119,7 @@ class CrawlFrontier:
             return _COPY
         if self._languages.is_translation(candidate.key, is_listed=candidate.is_listed):
             return _LANGUAGE
-        if is_file(candidate.url) and not self._has_pages.get(file_type(candidate.url), True):
+        if crawl_scope.is_file(candidate.url) and not self._has_pages.get(crawl_scope.file_type(candidate.url), True):
             return "file"
         return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
 
@@ -169,8 +161,8 @@ class CrawlFrontier:
             candidate.is_visited = False
             self._retries.append(candidate)
             return
-        if is_file(page.final_url):
-            kind = file_type(page.final_url)
+        if crawl_scope.is_file(page.final_url):
+            kind = crawl_scope.file_type(page.final_url)
             self._has_pages[kind] = not page.problem or self._has_pages.get(kind, False)
         content, lead = self._judge(candidate, page)
         if not (page.problem and page.status in REFUSALS):

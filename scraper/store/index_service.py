@@ -13,20 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scraper.store import index_model
 from scraper.store.index_documents import IndexStore, MemoryIndexStore, SqliteIndexStore, StoredIndex
-from scraper.store.index_model import (
-    DEFAULT_INDEX,
-    INDEX_BACKENDS,
-    DocumentAdded,
-    IndexDocument,
-    IndexFaultError,
-    IndexHit,
-    IndexHits,
-    IndexQuery,
-    IndexSummary,
-    Tokenizer,
-    parse_query,
-)
+from scraper.store.index_model import DocumentAdded, IndexDocument, IndexFaultError, IndexHits, IndexSummary, Tokenizer
 from scraper.store.snippets import widen_to_words
 
 if TYPE_CHECKING:
@@ -143,7 +132,7 @@ class IndexService:
     def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
         if not _is_name(name):
             raise IndexFaultError(f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)")
-        if backend not in INDEX_BACKENDS:
+        if backend not in index_model.INDEX_BACKENDS:
             raise IndexFaultError(f"Unknown backend: {backend[:80]}")
         known = {summary.name for summary in self._list_names(principal)}
         if name in known:
@@ -189,14 +178,14 @@ class IndexService:
 
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
-        query = parse_query(text, index.stored.tokenizer)
+        query = index_model.parse_query(text, index.stored.tokenizer)
         ranked, total = index.words.search(query, limit)
         hits = []
         for doc_id, score in ranked:
             document = index.get_document(doc_id)
             if document is not None:
                 pieces = tuple(_find_highlights(document.content, query, index.stored.tokenizer))
-                hits.append(IndexHit(doc_id, score, pieces, document.metadata))
+                hits.append(index_model.IndexHit(doc_id, score, pieces, document.metadata))
         return IndexHits(tuple(hits), total, query)
 
     def _list_names(self, principal: str, *, needs_store: bool = False) -> list[IndexSummary]:
@@ -206,7 +195,7 @@ class IndexService:
         except IndexFaultError:
             if needs_store:
                 raise
-        summaries = {DEFAULT_INDEX: IndexSummary(DEFAULT_INDEX, "memory", 0)}
+        summaries = {index_model.DEFAULT_INDEX: IndexSummary(index_model.DEFAULT_INDEX, "memory", 0)}
         for name in names:
             index = self._index(name, principal)
             backend = "memory" if index.store is self._memory else "sqlite"
@@ -215,7 +204,7 @@ class IndexService:
 
     def _index(self, name: str, principal: str) -> _Index:
         """Return an index in its stored state, since the store may have been deleted or recreated."""
-        if name == DEFAULT_INDEX:
+        if name == index_model.DEFAULT_INDEX:
             self._memory.create(principal, name, Tokenizer())
         store: IndexStore = self._memory
         found = store.find(principal, name) if _is_name(name) else []
@@ -304,7 +293,7 @@ _SCANNED_CHARS = 200_000
 """Characters of a document that are searched for highlights."""
 
 
-def _find_highlights(content: str, query: IndexQuery, tokenizer: Tokenizer) -> list[str]:
+def _find_highlights(content: str, query: index_model.IndexQuery, tokenizer: Tokenizer) -> list[str]:
     """Return at most three parts of about 60 characters around query words, in text order."""
     text = content[:_SCANNED_CHARS]
     terms = set(query.ranked_terms)

@@ -7,17 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from scraper.documents import office_markup
 from scraper.documents import office_xml as ns
 from scraper.documents.odf.styles import OdfStyles
 from scraper.documents.odf.tables import EmbeddedObjects, read_grid
-from scraper.documents.office_markup import (
-    CODE_CHARACTERS,
-    ListCounter,
-    ListLevel,
-    ReviewComments,
-    apply_format,
-    write_table,
-)
+from scraper.documents.office_markup import CODE_CHARACTERS, ListCounter, ListLevel, ReviewComments
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.parsing import Element, remove, text_of
 
@@ -106,7 +100,7 @@ class OdfTextWriter:
         elif tag == _LIST:
             yield self._list(element, "", 0, depth)
         elif tag == ns.TABLE + "table":
-            yield write_table(read_grid(element, lambda cell: self.blocks(cell, depth + 1)).rows)
+            yield office_markup.write_table(read_grid(element, lambda cell: self.blocks(cell, depth + 1)).rows)
         elif tag in _INDEXES:
             lines = (" ".join(text_of(line).split()) for line in element.iter(_PARAGRAPH))
             yield _write_items([f"<li>{html.escape(line)}</li>" for line in lines if line], plain=False)
@@ -243,7 +237,9 @@ class OdfTextWriter:
             if not style.hidden:
                 content = "".join(self._inline_pieces(child, bare, depth + 1))
                 bold = style.bold and not bare
-                yield apply_format(content, bold=bold, italic=style.italic, struck=style.struck, raised=style.raised)
+                yield office_markup.apply_format(
+                    content, bold=bold, italic=style.italic, struck=style.struck, raised=style.raised
+                )
 
     def _note(self, note: Element) -> str:
         body = note.find(ns.TEXT + "note-body")

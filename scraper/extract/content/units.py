@@ -10,16 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from scraper.extract.content.class_name_features import (
-    ADVERTISEMENT,
-    AREAS,
-    COMMENTS,
-    CONTENT,
-    NOTE,
-    SIDE,
-    TAGS,
-    TEASERS,
-)
+from scraper.extract.content import class_name_features
+from scraper.extract.content.class_name_features import ADVERTISEMENT, COMMENTS, CONTENT, NOTE, SIDE, TAGS, TEASERS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
 from scraper.html.dom.parsing import HEADINGS
 
@@ -34,7 +26,7 @@ _MAX_GAP, _MAX_GAP_WORDS, _MAX_LEVELS, _MAX_LINKED = 16, 200, 1, 0.3
 """Bounds of what is selected between siblings: blocks, words, levels below the common parent, characters in links."""
 _MAX_LEAD, _MAX_LINKED_LINE, _MIN_AROUND = 40, 0.5, 20
 """Blocks between the title and the content, share of links in a line of a figure, and selected words around a part."""
-_BESIDE = sum(1 << AREAS.index(name) for name in ("nav", "aside", "form", "footer", "dialog"))
+_BESIDE = sum(1 << class_name_features.AREAS.index(name) for name in ("nav", "aside", "form", "footer", "dialog"))
 _MAX_LISTS = 0.4
 _MAX_FORUM = 0.3
 """Probabilities of page types whose gaps are signatures and other goods."""

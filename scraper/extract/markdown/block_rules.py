@@ -7,15 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
-from scraper.extract.markdown.tree_converter import (
-    ESCAPED_POINT,
-    ConversionContext,
-    ElementHandler,
-    MarkdownRules,
-    SoupTag,
-    Tags,
-    format_block,
-)
+from scraper.extract.markdown import tree_converter
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
 from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, pad_names, remove, text_of
 from scraper.text.numerals import format_numeral
 
@@ -99,7 +92,7 @@ class ListRules(MarkdownRules):
         if style == "decimal" and step > 0 and number >= 0:
             return f"{number}. "
         # Markdown has no letters, and counts only up.
-        return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else ESCAPED_POINT} "
+        return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else tree_converter.ESCAPED_POINT} "
 
     def convert_dt(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a term on a line of its own."""
@@ -265,7 +258,7 @@ class CalloutRules(MarkdownRules):
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:
-            return format_block(self.render_children(element, context.enter(element.tag)), context.tags)
+            return tree_converter.format_block(self.render_children(element, context.enter(element.tag)), context.tags)
         title_element = _find_title(element)
         title = ""
         if title_element is not None:

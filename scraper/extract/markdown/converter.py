@@ -10,19 +10,11 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code import normalization
-from scraper.extract.markdown import block_rules
+from scraper.extract.markdown import block_rules, tree_converter
 from scraper.extract.markdown.block_rules import CalloutRules, ListRules
 from scraper.extract.markdown.link_image_rules import LinkImageRules, escape_label
 from scraper.extract.markdown.table_rules import TableRules
-from scraper.extract.markdown.tree_converter import (
-    ConversionContext,
-    ElementHandler,
-    MarkdownRules,
-    SoupTag,
-    Tags,
-    edge_whitespace,
-    format_block,
-)
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
 from scraper.extract.normalize import elements, footnotes
 from scraper.html.dom.parsing import ALL_BLOCKS, UNREADABLE, Element, attribute_selector, collect_names, text_of
 from scraper.html.math import formulas, tex_delimiters
@@ -153,7 +145,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
             return text
         if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
-        before, after = edge_whitespace(text)
+        before, after = tree_converter.edge_whitespace(text)
         return f"{before}{marker}{body}{marker}{after}"
 
     return rule
@@ -210,7 +202,7 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
     # Blocks
 
     def convert_div(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
-        return format_block(text, parent_tags)
+        return tree_converter.format_block(text, parent_tags)
 
     convert_article = convert_section = convert_figcaption = convert_div
 
@@ -218,7 +210,7 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
         text = text.strip()
         if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
-        return format_block(text, parent_tags)
+        return tree_converter.format_block(text, parent_tags)
 
     def convert_hN(self, n: int, el: SoupTag, text: str, parent_tags: Tags) -> str:
         text = " ".join(text.split())

@@ -9,15 +9,8 @@ from textwrap import indent
 from typing import ClassVar
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
-from scraper.extract.markdown.tree_converter import (
-    ESCAPED_POINT,
-    ConversionContext,
-    ElementHandler,
-    MarkdownRules,
-    SoupTag,
-    Tags,
-    format_block,
-)
+from scraper.extract.markdown import tree_converter
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
 from scraper.html.dom.parsing import CELLS, HEADINGS, LISTS, TABLE_SECTIONS, Element, element_selector, text_of
 
 _MAX_COLSPAN = 50
@@ -256,7 +249,7 @@ class TableRules(MarkdownRules):
         if not 0 < len(words) <= _MAX_TITLE:
             return ""
         self.plain_pieces += [None, words]
-        return format_block(self.escape(words, context.tags), context.tags)
+        return tree_converter.format_block(self.escape(words, context.tags), context.tags)
 
     def _convert_outside_cells(self, table: Element, context: ConversionContext) -> str:
         """Return the content of a table outside of its cells: a caption, or misplaced elements."""
@@ -287,7 +280,7 @@ class TableRules(MarkdownRules):
             text = self.render_children(cell, context).strip()
             texts.append(indent(text, " " * len(bullet)).lstrip())
             self.plain_pieces.append(None)
-        marker = marker.replace(".", ESCAPED_POINT) if marker[:1].isdigit() else marker
+        marker = marker.replace(".", tree_converter.ESCAPED_POINT) if marker[:1].isdigit() else marker
         return f"{bullet}{marker}" + f"  \n{' ' * len(bullet)}".join(filter(None, texts))
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
@@ -296,7 +289,7 @@ class TableRules(MarkdownRules):
         if around[:2] == ["tr", "table"]:
             self.cells[el.element] = text
             return ""
-        return format_block(text, parent_tags)
+        return tree_converter.format_block(text, parent_tags)
 
     convert_th = convert_td
 

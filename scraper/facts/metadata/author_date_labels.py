@@ -13,15 +13,8 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.facts.metadata.written_dates import (
-    DATE_ROLES,
-    DATE_TAGS,
-    DateKind,
-    find_written_date,
-    may_hold_date,
-    names_date,
-    read_date,
-)  # fmt: skip
+from scraper.facts.metadata import written_dates
+from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind
 from scraper.html.dom.parsing import Element, classes_of, remove, text_of
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
@@ -138,7 +131,7 @@ def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
     for element, is_dated in elements.find_dates(authors):
         if element in authors:
             labels.append(authors[element])
-        date = read_date(element, is_dated=is_dated)
+        date = written_dates.read_date(element, is_dated=is_dated)
         if date is not None and date.kind is DateKind.PUBLISHED and not _is_outside(element, outside):
             labels.append(AuthorDateLabel(element, _label_key(element), date.text, is_date=True, moment=date.moment))
         if len(labels) >= _MAX_LABELS:
@@ -174,9 +167,9 @@ class _Elements:
     def find_dates(self, authors: Collection[Element]) -> Iterator[tuple[Element, bool]]:
         """Yield the elements of authors and those that may hold a date, and if they declare one, in document order."""
         tails = [element.tail for element in self._all]
-        found = {*authors, *self._with(self._texts, may_hold_date)}
-        found.update(cast("Element", element.getparent()) for element in self._with(tails, may_hold_date))
-        names = set(filter(names_date, filter(None, set(self._classes))))
+        found = {*authors, *self._with(self._texts, written_dates.may_hold_date)}
+        found.update(cast("Element", element.getparent()) for element in self._with(tails, written_dates.may_hold_date))
+        names = set(filter(written_dates.names_date, filter(None, set(self._classes))))
         roles = cast("list[Any]", _ROLES(self._all[0]))
         dated = {role.getparent() for role in roles if role in DATE_ROLES}
         for element, classes in zip(self._all, self._classes, strict=True):
@@ -313,7 +306,7 @@ def strip_byline(text: str) -> str:
 def clean_user(text: str) -> str:
     """Return the name or nickname of a user without the words around it, or "" if it is not a name."""
     line = _AFTER_USER.sub("", strip_byline(clean_line(text, _MAX_LINE))).strip(_EDGES)
-    if line and (date := find_written_date(line)):
+    if line and (date := written_dates.find_written_date(line)):
         line = line.replace(date[0], "").strip(f"{_EDGES}()@")
     if len(line) > _MAX_NAME or _NO_NAME.match(line) or len(line.split()) > _MAX_USER_WORDS:
         return ""
@@ -377,7 +370,9 @@ def may_sign_post(text: str) -> bool:
     words = _beginning(text)
     if len(words) < 2:
         return not _SENDER_WORDS.all.isdisjoint(words)
-    return not _SIGNING_WORDS.all.isdisjoint(words[:2]) and (words[0] in _REPLY_WORDS.all or may_hold_date(text))
+    return not _SIGNING_WORDS.all.isdisjoint(words[:2]) and (
+        words[0] in _REPLY_WORDS.all or written_dates.may_hold_date(text)
+    )
 
 
 def _beginning(text: str) -> list[str]:

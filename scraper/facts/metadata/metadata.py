@@ -10,14 +10,8 @@ from datetime import datetime
 from itertools import islice, product
 from typing import Any
 
+from scraper.facts.metadata import author_date_labels
 from scraper.facts.metadata import title as titles
-from scraper.facts.metadata.author_date_labels import (
-    clean_person,
-    declares_author,
-    read_names,
-    read_signed_name,
-    strip_byline,
-)  # fmt: skip
 from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
 from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
 from scraper.facts.schema_graph import SchemaGraph
@@ -189,7 +183,7 @@ def _is_organization(item: jsonld.JsonLdItem) -> bool:
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
-    name = strip_byline(titles.unescape_twice(clean_line(text, _MAX_NAME * 2)).lstrip(" ,;|"))
+    name = author_date_labels.strip_byline(titles.unescape_twice(clean_line(text, _MAX_NAME * 2)).lstrip(" ,;|"))
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
@@ -258,11 +252,11 @@ def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
     """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ..."."""
     for element in near:
-        is_named = declares_author(element)
-        if is_named and (names := read_names(element, clean_person)):
+        is_named = author_date_labels.declares_author(element)
+        if is_named and (names := author_date_labels.read_names(element, author_date_labels.clean_person)):
             yield ", ".join(names)
     for element in near:
-        if name := read_signed_name(element):
+        if name := author_date_labels.read_signed_name(element):
             yield name
 
 

@@ -19,6 +19,7 @@ from cssselect import HTMLTranslator, SelectorError
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, attribute_selector
+from scraper.html.page import style_sheets
 from scraper.html.page.css_visibility import (
     IMPORTANT,
     Color,
@@ -30,19 +31,7 @@ from scraper.html.page.css_visibility import (
     is_too_small,
     parse_declarations,
 )
-from scraper.html.page.style_sheets import (
-    DYNAMIC_PSEUDO,
-    MAX_PRELUDE,
-    NAME,
-    SIMPLE_NAME,
-    Rule,
-    clear_comments,
-    has_more_marks,
-    last_names,
-    parse_rules,
-    split_selectors,
-    unescape,
-)
+from scraper.html.page.style_sheets import DYNAMIC_PSEUDO, MAX_PRELUDE, NAME, SIMPLE_NAME, Rule
 
 MAX_CSS = 64_000
 """Characters of the style sheets of a page that are read. Rules that hide are at the top of inlined style sheets.
@@ -103,13 +92,13 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
     css = "\n}}\n".join(sheets)[:MAX_CSS]  # an unfinished rule ends with its sheet
     if "\\" not in css and not _HIDES.search(css) and not _COLORS.search(css) and not _MAY_HIDE.search(css):
         return HiddenByRules([])
-    css = clear_comments(css)
-    is_cut = has_more_marks(css)
-    rules = list(parse_rules(css))
+    css = style_sheets.clear_comments(css)
+    is_cut = style_sheets.has_more_marks(css)
+    rules = list(style_sheets.parse_rules(css))
     found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
     every = dict.fromkeys([*_CLASSED(root), *_IDENTIFIED(root)]) if any(found) else {}
     by_name = _group_by_name(every)
-    simple = [unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)]
+    simple = [style_sheets.unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)]
     hidden = {element for name in simple for element in by_name.get(name, ())}
     elements = [element for element in every if element in hidden] if hidden else []
     doubtful = list(found.doubtful)
@@ -169,14 +158,14 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
             continue
         causes = _find_causes(body, vanishing)
         is_important = "!" in body and IMPORTANT.search(body) is not None
-        parts = split_selectors(rule.selector)
+        parts = style_sheets.split_selectors(rule.selector)
         if causes:
             applies = rule.applies and None if causes[0] == "motion" else rule.applies
             hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies) for part in parts]
         shows = _find_shown(body).difference(cause.partition(" ")[0] for cause in causes[:1])
         if shows:
             usual = (part for part in parts if ":hover" not in part and ":active" not in part)
-            names = {name for part in usual for name in last_names(part, with_tag=True)}
+            names = {name for part in usual for name in style_sheets.last_names(part, with_tag=True)}
             for key in product(shows, {False, is_important}):
                 shown[key] |= names
     return _without_shown(hiding, shown)
@@ -184,7 +173,7 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
 
 def _insert_variables(body: str, variables: dict[str, str]) -> str:
     """Return the declarations of a rule without escapes, with the values of variables."""
-    body = unescape(body) if "\\" in body else body
+    body = style_sheets.unescape(body) if "\\" in body else body
     for _ in range(_MAX_VARIABLES):
         if "var(" not in body or len(body) > MAX_PRELUDE:
             break
@@ -201,7 +190,7 @@ def _find_shown(body: str) -> set[str]:
 def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool], set[str]]) -> _Selectors:
     found = _Selectors([], [], [])
     for selector, causes, is_important, applies in hiding:
-        names = last_names(selector)
+        names = style_sheets.last_names(selector)
         cause, _, is_own = causes[0].partition(" ")
         is_shown, *in_part = (
             not shown.get((one, is_important), set()).isdisjoint(names) for one in (cause, *causes[1:])
@@ -254,7 +243,7 @@ def _may_hide_text(
             continue
         outline = _BRACKETED.sub("", _BRACKETED.sub("", selector))
         last = _COMPOUND.search(outline)
-        names = {unescape(name) for name in SIMPLE_NAME.findall(last[0])} if last else set()
+        names = {style_sheets.unescape(name) for name in SIMPLE_NAME.findall(last[0])} if last else set()
         tag = re.match(r"[a-z][\w-]*", last[0]) if last else None
         if not names and tag is None and not selector.startswith((":is(", ":where(")):
             continue
@@ -284,7 +273,7 @@ def _match(root: Element, by_name: _Named, selectors: list[str], doubtful: list[
     evaluated = selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else []
     doubtful += selectors[len(evaluated) :]
     for selector in dict.fromkeys(evaluated):
-        names = {unescape(name) for name in NAME.findall(selector) if name[0] != "["}
+        names = {style_sheets.unescape(name) for name in NAME.findall(selector) if name[0] != "["}
         if ":" in selector or "~" in selector:
             counted += 1
             # Each further step over siblings multiplies the cost by the number of elements.
@@ -353,10 +342,12 @@ def _collect(rules: Iterable[Rule]) -> tuple[_Styles, _Styles]:
         style = parse_declarations(rule.body)
         color = style.get("-webkit-text-fill-color") or style.get("color", "")
         background = ";".join(f"{name}:{style[name]}" for name in _BACKGROUNDS if name in style)
-        for part in split_selectors(rule.selector):
+        for part in style_sheets.split_selectors(rule.selector):
             if DYNAMIC_PSEUDO.search(part):
                 continue
-            names = {unescape(name) for name in last_names(part, with_tag=True) if name[0] != "["} or {"*"}
+            names = {
+                style_sheets.unescape(name) for name in style_sheets.last_names(part, with_tag=True) if name[0] != "["
+            } or {"*"}
             for values, value in ((colors, color), (backgrounds, background)):
                 if value and value != "inherit":
                     values.setdefault(min(names), []).append((names, value))

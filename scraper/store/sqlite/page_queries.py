@@ -16,17 +16,10 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from scraper.model import CachedPageSummary, Reading
+from scraper.store import serialization
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.query import CacheQuery
-from scraper.store.serialization import (
-    ENTRY_BYTES,
-    compress_reading,
-    decompress_reading,
-    load,
-    load_entry,
-    make_storable,
-    searchable_text,
-)
+from scraper.store.serialization import ENTRY_BYTES
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.tokenization import TOKENIZER, to_index_text
 from scraper.text.terms import inverse_document_frequency
@@ -159,16 +152,16 @@ def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
     It is computed outside of any transaction, because this is the slowest step.
     """
     scope, reading = entry.scope, entry.reading
-    data = compress_reading(reading, limit_bytes)
+    data = serialization.compress_reading(reading, limit_bytes)
     if data is None:
         return None
     place = (scope.principal, scope.profile, scope.language, entry.key, reading.method)
     "".join(place).encode()  # half a surrogate pair in a URL: the page could never be requested again
     moment = reading.retrieved_at.timestamp()
-    title = make_storable(reading.document.title or "")
+    title = serialization.make_storable(reading.document.title or "")
     allowances = json.dumps(sorted(entry.allowances))
-    fields = (moment, time.time(), allowances, make_storable(reading.url), title, data)
-    return place, fields, (to_index_text(title), to_index_text(searchable_text(reading.document)))
+    fields = (moment, time.time(), allowances, serialization.make_storable(reading.url), title, data)
+    return place, fields, (to_index_text(title), to_index_text(serialization.searchable_text(reading.document)))
 
 
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
@@ -196,7 +189,7 @@ def get(
         connection, _GET, (*place, now - max_age_s, now + CLOCK_SKEW_S)
     ):
         allowances = frozenset(json.loads(allowances_json))
-        if allowances <= allowed and (reading := decompress_reading(data)) is not None:
+        if allowances <= allowed and (reading := serialization.decompress_reading(data)) is not None:
             return PageEntry(scope, key, reading, allowances), number if now - used_at > TOUCH_AFTER_S else None
     return None
 
@@ -244,13 +237,13 @@ def list_entries(connection: apsw.Connection, after: int, limit: int) -> list[tu
         WHERE id > ? ORDER BY id LIMIT ?
     """
     rows = _rows(connection, statement, (after, limit))
-    return [(number, load_entry(*row)) for number, *row in rows]
+    return [(number, serialization.load_entry(*row)) for number, *row in rows]
 
 
 def find_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
     """Return the page with this number, or None."""
     statement = "SELECT principal, profile, language, key, allowances, reading FROM pages WHERE id = ?"
-    return next((load_entry(*row) for row in _rows(connection, statement, (number,))), None)
+    return next((serialization.load_entry(*row) for row in _rows(connection, statement, (number,))), None)
 
 
 def clear(connection: apsw.Connection) -> int:
@@ -296,7 +289,7 @@ def _migrate_from_1(connection: apsw.Connection) -> None:
     """
     for principal, profile, language, key, allowances_json, data in _rows(connection, statement, ()):
         try:
-            reading = load(Reading, data)
+            reading = serialization.load(Reading, data)
         except ValueError:
             continue
         scope, allowances = CacheScope(principal, profile, language), frozenset(json.loads(allowances_json))
@@ -310,8 +303,8 @@ def _migrate_from_2(connection: apsw.Connection) -> None:
     connection.execute(_BY_OWNER)
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     for number, title, data in _rows(connection, "SELECT id, title, reading FROM pages", ()):
-        if (reading := decompress_reading(data)) is not None:
-            text = to_index_text(searchable_text(reading.document))
+        if (reading := serialization.decompress_reading(data)) is not None:
+            text = to_index_text(serialization.searchable_text(reading.document))
             connection.execute(_PUT_WORDS, (number, to_index_text(title), text))
 
 
