@@ -120,7 +120,7 @@ def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Ite
 
 
 def _read_preferences(text: str, source: str) -> Iterator[Wish]:
-    for part in re.split(r"[,;]", text):
+    for part in text.replace(";", ",").split(","):
         name, _, value = part.partition("=")
         use, wish = _USES.get(name.strip().lower()), _VALUES.get(value.strip().strip('"').lower())
         if use and wish:

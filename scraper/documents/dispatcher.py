@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from scraper.documents import model
 from scraper.documents.compound_file import CompoundFile
 from scraper.documents.safe_zip import ZipParts
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
-from scraper.text.markdown_structure import clean_markdown, strip_markdown
+from scraper.text.markdown_structure import PAGE_MARK, clean_markdown, strip_markdown
 from scraper.text.sanitize import clean_line
 
 Reader = Callable[[bytes, model.ParseRequest], model.ParsedDocument]
@@ -152,7 +151,6 @@ def _list_objects(data: bytes, kind: DocumentKind) -> list[str]:
 
 
 _MAX_FILES = 30
-_PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 _MAX_DEPTH = 3
 _MAX_NAME_CHARS = 200
 
@@ -206,5 +204,5 @@ def read_file(file: EmbeddedFile, request: model.ParseRequest) -> tuple[str, tup
         return f"({len(file.data):,} bytes, not read: {error})", (), False
     if kind is DocumentKind.IMAGE or parsed.markdown.strip():
         # Only the outer file has pages that can be chosen.
-        return _PAGE.sub(r"(page \1)", parsed.markdown), parsed.warnings, True
+        return PAGE_MARK.sub(r"(page \1)", parsed.markdown), parsed.warnings, True
     return f"({len(file.data):,} bytes without text.)", parsed.warnings, True

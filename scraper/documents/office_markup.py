@@ -31,6 +31,7 @@ REPEATED_CHARS = 200
 Longer texts appear once."""
 
 _BASE_URL = "http://file.invalid/"
+TAG = re.compile(r"<[^>]*>")
 _ITEM_NUMBER = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _MAX_SPAN = 100
 _LABEL = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.){0,300}\]){0,2000}"

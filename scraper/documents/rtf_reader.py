@@ -29,7 +29,6 @@ _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
 _TYPED_BULLETS = ("•", "·", "▪", "‣", "\uf0b7")
-_TAG = re.compile(r"<[^>]*>")
 _SHOWN = frozenset({"text", "note", "comment", "box", "link"})
 _SEPARATE_TEXTS = frozenset({"note", "comment", "box"})
 _COLLECTED = frozenset({"title", "author", "instruction", "label", "commentator"})
@@ -354,7 +353,7 @@ class _Reader:
                 self._texts[-1].pieces.append(content.replace("<p>", " ").replace("</p>", " "))
             elif name == "comment":
                 author = "".join(self._collected.get("commentator", ()))
-                self._emit(self.comments.add(author, "", html.unescape(_TAG.sub(" ", content))))
+                self._emit(self.comments.add(author, "", html.unescape(office_markup.TAG.sub(" ", content))))
             else:
                 number = len(self._notes) + 1
                 body = content.replace("</p><p>", "<br>") or "<p></p>"
@@ -476,7 +475,7 @@ class _Reader:
         text, style = self._texts[-1], self._format
         content, label, mono = "".join(text.pieces), text.label, text.mono
         text.pieces, text.label, text.mono = [], "", True
-        code = html.unescape(_TAG.sub("", content.replace("<br>", "\n")))
+        code = html.unescape(office_markup.TAG.sub("", content.replace("<br>", "\n")))
         if mono and not (label or style.in_table or office_markup.CODE_CHARACTERS.isdisjoint(code)):
             text.blocks.append(_Block("code", code.rstrip()))
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,11 +14,8 @@ from scraper.render.json_truncation import drop_empty
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text import token_estimate
-from scraper.text.markdown_structure import TextCut, find_headings
+from scraper.text.markdown_structure import PAGE_MARK, TextCut, find_headings
 from scraper.text.sanitize import clean, clean_line
-
-_PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
-"""Line before each page in the Markdown of a document, with the page number."""
 
 _UNITS = {"pptx": "slide", "odp": "slide"} | dict.fromkeys(("xlsx", "xls", "xlsb", "ods"), "sheet")
 _MAX_SOURCE = 2_000
@@ -151,7 +147,7 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
     if not pages:
         return reading
     document = reading.document
-    marks = list(_PAGE_MARK.finditer(document.markdown))
+    marks = list(PAGE_MARK.finditer(document.markdown))
     if not marks:
         raise InvalidArgumentError(
             "This document has no pages to choose from.", target="pages", next_step="Use `start` and `length`."
@@ -195,5 +191,5 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
 def page_at(markdown: str, at: int) -> int | None:
     """Return the number of the page that contains a character, or None without pages."""
     before = markdown.rfind("<!-- page ", 0, at + 1)
-    mark = _PAGE_MARK.match(markdown, before) if before >= 0 else None
+    mark = PAGE_MARK.match(markdown, before) if before >= 0 else None
     return int(mark[1]) if mark else None

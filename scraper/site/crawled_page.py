@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.model import Document
-from scraper.site.url_patterns import NUMBER
 from scraper.text.likeness import Sketch
-from scraper.text.terms import split_terms, split_words, stem
+from scraper.text.terms import DIGITS, split_terms, split_words, stem
 from scraper.urls import join_url
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")
@@ -201,7 +200,7 @@ def describe_page(
 
 def _numbers(text: str) -> list[str]:
     """Return the numbers in a text, without zeros before them."""
-    return [number.lstrip("0") for number in NUMBER.findall(text)]
+    return [number.lstrip("0") for number in DIGITS.findall(text)]
 
 
 def _hash(words: Sequence[str]) -> int:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_patterns import NUMBER, PathWords, is_number, url_shape
+from scraper.site.url_patterns import PathWords, is_number, url_shape
 from scraper.text.likeness import SketchIndex
+from scraper.text.terms import DIGITS
 from scraper.urls import page_key
 
 _COPY = 0.85
@@ -80,7 +81,7 @@ class DuplicateDetector:
             key = self.shorten(key)
         is_copy = text == copied and page.word_count >= MIN_COPY_WORDS and not is_list
         original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
-        form = (page.template, NUMBER.sub("0", page.title))
+        form = (page.template, DIGITS.sub("0", page.title))
         is_template = bool(page.template) and form in self._templates
         if not original:
             self._texts.add(key, page.sketch)

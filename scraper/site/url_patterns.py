@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote
 import ada_url
 
 from scraper.site.model import SitePage
-from scraper.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
+from scraper.text.terms import CAMEL_CASE, DIGITS, ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 from scraper.urls import CACHED_URLS
 
 _SATURATION = 0.6
@@ -20,8 +20,6 @@ _SATURATION = 0.6
 _LENGTH_PENALTY = 0.02
 """Loss per word of the URL. Of two pages with the same words, the one with the shorter URL is more specific."""
 _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
-_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
-NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
 _DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _SLUG = re.compile(r"(?![^\W\d_]+[-_]\d+\Z)[^\W\d_]+(?:[-_][^\W_]+)+")
@@ -85,7 +83,7 @@ def _segment_shape(segment: str) -> str:
         return "{id}"
     if len(segment) > _SLUG_CHARS or _SLUG.fullmatch(segment):
         return "{slug}"
-    return NUMBER.sub("{n}", segment)
+    return DIGITS.sub("{n}", segment)
 
 
 def is_number(segment: str) -> bool:
@@ -120,7 +118,7 @@ def split_stems(text: str) -> Iterable[str]:
 def url_words(url: str) -> str:
     """Return the path and the query of a URL as text: unquoted, with camel case split into words."""
     parsed = ada_url.URL(url)
-    return _CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))
+    return CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))
 
 
 def rank_pages(pages: Sequence[SitePage], question: str | None) -> list[tuple[SitePage, float]]:

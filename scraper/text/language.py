@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from scraper.text.terms import LETTERS
 from scraper.words.matcher import load_once, read_topic
 
 _MAX_CHARACTERS = 4_000
@@ -23,7 +24,6 @@ _TEMPLATE_LANGUAGE = "en"
 """Language that templates declare by default. Of 162 pages in other languages, three declared English, and none
 declared another wrong language."""
 
-_WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = {
     "ko": "\uac00-\ud7a3",
     "kana": "\u3041-\u30fa",
@@ -109,7 +109,7 @@ def _detect_script(text: str) -> str | None:
 
 
 def _detect_by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:
-    words = Counter(_WORD.findall(text))
+    words = Counter(LETTERS.findall(text))
     total = words.total()
     if total < (_MIN_WORDS_TO_OVERRULE if against else _MIN_WORDS):
         return None

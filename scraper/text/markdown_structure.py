@@ -15,6 +15,8 @@ from scraper.model import Heading
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import MAX_TEX
 
+PAGE_MARK = re.compile(r"^<!-- page (\d{1,9}) -->$", re.MULTILINE)
+"""Line before each page in the Markdown of a document, with the page number."""
 _TICKS = re.compile(r"`{3,}")
 
 

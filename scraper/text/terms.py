@@ -45,7 +45,10 @@ _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _WORD_OR_CHARACTER = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)).ljust(256)
 """Word characters, and spaces for all else. Splitting with this table takes a quarter of the time of the expression."""
-_DIGITS = re.compile(r"\d+")
+DIGITS = re.compile(r"\d+")
+LETTERS = re.compile(r"[^\W\d_]+")
+CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Matches the empty text between the words of a name such as `itemPrice`."""
 _NGRAM_SCRIPT = re.compile(rf"[{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]")
 _STROKES = {"đ": "d", "ł": "l", "ø": "o", "ħ": "h", "ŧ": "t", "ı": "i"}
 """Letters with a stroke or a missing dot. Unicode does not decompose them, but people omit the stroke."""
@@ -75,7 +78,7 @@ def split_words(text: str, *, by_character: bool = False, ignore_numbers: bool =
     """
     lowered = text.lower()
     if ignore_numbers:
-        lowered = _DIGITS.sub("0", lowered)
+        lowered = DIGITS.sub("0", lowered)
     if lowered.isascii():
         return lowered.encode().translate(_ASCII_WORDS).decode().split()
     return (_WORD_OR_CHARACTER if by_character else _WORD).findall(lowered)

@@ -48,7 +48,6 @@ _NOT_INLINE = frozenset(
 }  # fmt: skip
 """Shapes, of which only formulas are written within their paragraph, and elements that are not displayed."""
 _WHITESPACE = re.compile(r"[ \t\r\n]+")
-_TAG = re.compile(r"<[^>]*>")
 _WEB_URL = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")
 
 
@@ -119,7 +118,7 @@ class OdfTextWriter:
         ):
             return None
         content = "".join(self._inline_pieces(element, True, 0)).replace("<br>", "\n").replace("\t", "    ")
-        return html.unescape(_TAG.sub("", content)).rstrip()
+        return html.unescape(office_markup.TAG.sub("", content)).rstrip()
 
     def _heading(self, element: Element, label: str = "") -> str:
         style = self._styles.text_format(element, "paragraph")

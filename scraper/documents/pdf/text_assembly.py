@@ -9,6 +9,7 @@ from itertools import chain, groupby, islice
 from typing import TypeVar
 
 from scraper.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.text.terms import LETTERS
 
 T = TypeVar("T")
 
@@ -46,7 +47,6 @@ _WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
 _HARD_HYPHENS = ("-", "\u2010")
 _HYPHENS = (*_HARD_HYPHENS, "\u00ad")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def group_adjacent(items: Iterable[T], is_same_group: Callable[[list[T], T], bool]) -> list[list[T]]:
@@ -99,7 +99,7 @@ def is_right_to_left(text: str) -> bool:
     """Return True if most letters are of a right-to-left script such as Arabic or Hebrew."""
     if text.isascii() or not _RIGHT_TO_LEFT.search(text):
         return False
-    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > len(_LETTER.findall(text))
+    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(len, LETTERS.findall(text)))
 
 
 def _order_right_to_left(runs: Sequence[TextRun]) -> Iterator[TextRun]:
@@ -113,7 +113,7 @@ def _order_right_to_left(runs: Sequence[TextRun]) -> Iterator[TextRun]:
 
     for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=is_latin):
         stretch = list(group)
-        parts = group_adjacent(reversed(stretch), lambda part, _: _LETTER.search(part[0].text) is not None)
+        parts = group_adjacent(reversed(stretch), lambda part, _: LETTERS.search(part[0].text) is not None)
         yield from chain.from_iterable(reversed(parts)) if is_left_to_right else stretch
 
 
@@ -164,11 +164,10 @@ def completes_number(above: str, below: str) -> bool:
 
 
 _LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++[-\u2010\u00ad]$")
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
-    first, second = _LAST_WORD.search(text), _FIRST_WORD.match(line)
+    first, second = _LAST_WORD.search(text), LETTERS.match(line)
     if first and second:
         head, tail = unicodedata.normalize("NFC", first[0][:-1]).lower(), second[0].lower()
         if f"{head}-{tail}" in vocabulary and head + tail not in vocabulary:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from scraper.html.dom.parsing import HEADINGS
-from scraper.text.terms import compile_any_of
+from scraper.text.terms import DIGITS, compile_any_of
 from scraper.words.matcher import read_words
 
 TAGS = {
@@ -83,7 +83,6 @@ _ANY_WORDS = compile_any_of(word for _, words in _ALL_WORDS for word in words)
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _SMALL_PART = re.compile(r"[a-z]{2,}")
-_DIGITS = re.compile(r"\d+")
 _TITLED = HEADINGS | {"section", "article"}
 _MAX_CLASSES = 8
 _MAX_PARTS = 5
@@ -182,7 +181,7 @@ def _parse_class(name: str) -> tuple[int, tuple[int, ...]]:
     if is_lower and name.isalpha():
         return kinds, (_hash(name),)
     parts = _SMALL_PART.findall(name) if is_lower else [part.lower() for part in _PART.findall(name) if len(part) > 1]
-    tokens = [_DIGITS.sub("0", lowered), *(parts[:_MAX_PARTS] if len(parts) > 1 else ())]
+    tokens = [DIGITS.sub("0", lowered), *(parts[:_MAX_PARTS] if len(parts) > 1 else ())]
     return kinds, tuple([_hash(token) for token in tokens if token])
 
 

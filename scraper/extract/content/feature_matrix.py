@@ -20,7 +20,7 @@ from scraper.extract.content.class_name_features import AREAS
 from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.page_statistics import Columns, FloatArray, PageStatistics
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
-from scraper.text.terms import split_words
+from scraper.text.terms import DIGITS, split_words
 from scraper.words.matcher import WordPattern, Words
 
 FeatureMatrix: TypeAlias = NDArray[np.float32]
@@ -65,7 +65,6 @@ _URL_WORDS = (
 ).split()
 _HOST = re.compile(r"^[a-z]+://[^/]*")
 _URL_YEAR = re.compile(r"/(?:19|20)\d\d/")
-_NUMBERS = re.compile(r"\d+")
 _OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
 
 
@@ -98,7 +97,7 @@ def _summarize_url(url: str) -> dict[str, float]:
         "depth": path.count("/"),
         "length": len(path),
         "dashes": path.count("-"),
-        "numbers": len(_NUMBERS.findall(path)),
+        "numbers": len(DIGITS.findall(path)),
         "year": _URL_YEAR.search(path) is not None,
         "query": "?" in path,
         "root": len(path) < 2,

@@ -11,6 +11,7 @@ from scraper.extract.markdown import tree_converter
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
 from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, pad_names, remove, text_of
 from scraper.text.numerals import format_numeral
+from scraper.text.terms import CAMEL_CASE
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
@@ -170,7 +171,6 @@ _COMPOUND = re.compile(
     r"|confluence-information-macro)(?:--?|_)([a-z]+)"
 )
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_TITLE = 200
 _MAX_TITLE_DEPTH = 3
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
@@ -220,7 +220,7 @@ def _kind_in_title(title: Element) -> str:
 
 
 def _has_title_class(title: Element) -> bool:
-    return _TITLE.search(_CAMEL.sub("-", title.get("class") or "").lower()) is not None
+    return _TITLE.search(CAMEL_CASE.sub("-", title.get("class") or "").lower()) is not None
 
 
 def _is_title_element(title: Element) -> bool:

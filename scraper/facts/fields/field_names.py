@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from scraper.facts.money import MONEY
 from scraper.text.date_parsing import find_date
+from scraper.text.terms import CAMEL_CASE
 from scraper.words.matcher import WordPattern
 
 _KINDS = {
@@ -59,14 +60,13 @@ _SYNONYMS = tuple(
 )
 _FILLERS = frozenset("the of a an and in for to our your is".split())
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_LABEL_WORDS = 8
 _MAX_HINT_WORDS = 12
 
 
 @lru_cache(maxsize=20_000)
 def _split_name(text: str) -> tuple[str, ...]:
-    return tuple(word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text[:400].replace("#", " number "))))
+    return tuple(word.lower() for word in _WORD.findall(CAMEL_CASE.sub(" ", text[:400].replace("#", " number "))))
 
 
 class FieldName:

@@ -25,7 +25,7 @@ from scraper.facts.fields.text_leaves import ElementTexts, TextLeaf
 from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.text.likeness import jaccard
 from scraper.text.sanitize import name_key
-from scraper.text.terms import split_words
+from scraper.text.terms import DIGITS, LETTERS, split_words
 
 _WEIGHTS: Mapping[str, float] = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
@@ -187,8 +187,8 @@ def _compare_sequences(known: Sequence[str], seen: Sequence[str]) -> float:
 @lru_cache(maxsize=20_000)
 def _mask_of(text: str) -> str:
     """Return the pattern of a text: `$9.9` for `$24.90`, `A-9` for `K-24`, `W` for several words."""
-    form = re.sub(r"\d+", "9", text[:80])
-    form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
+    form = DIGITS.sub("9", text[:80])
+    form = LETTERS.sub(lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
     return re.sub(r"(?:[ACa][\s,.'-]*){2,}", "W", form)[:24]
 
 
@@ -327,7 +327,7 @@ def _tags(element: Element) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def _fold(value: str) -> frozenset[str]:
-    return frozenset(re.sub(r"\d+", "0", name.lower()) for name in value[:200].split())
+    return frozenset(DIGITS.sub("0", name.lower()) for name in value[:200].split())
 
 
 def _names(element: Element) -> frozenset[str]:

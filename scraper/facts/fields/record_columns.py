@@ -16,6 +16,7 @@ from scraper.facts.fields.record_lists import RecordElements, RecordList, stable
 from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
 from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.text.sanitize import name_key
+from scraper.text.terms import CAMEL_CASE
 from scraper.urls import join_url
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
@@ -201,4 +202,4 @@ def _names(element: Element) -> str:
 
 @lru_cache(maxsize=20_000)
 def _split_names(names: str) -> str:
-    return re.sub(r"[-_]|(?<=[a-z])(?=[A-Z])", " ", names[:300]).lower()
+    return CAMEL_CASE.sub(" ", names[:300]).replace("-", " ").replace("_", " ").lower()

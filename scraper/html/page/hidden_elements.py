@@ -21,6 +21,7 @@ from scraper.html.page.css_visibility import (
     parse_color,
     parse_declarations,
 )
+from scraper.text.terms import CAMEL_CASE
 
 HIDDEN_ATTRIBUTE = "data-x-hidden"
 """Attribute of the elements that the browser marked as hidden."""
@@ -144,7 +145,6 @@ _COLLAPSIBLE_NAME = re.compile(
     r"expand(?:er|able|ed)?|disclosure|read-?more|show-?more|more-?text|foldable|spoiler)(?![a-z])",
     re.IGNORECASE,
 )
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OVERLAYS = re.compile(
     r"menu|nav(?![a-z])|navbar|modal|popup|pop-up|dialog|lightbox|overlay|drawer|off-?canvas|cookie|consent|search"
     r"|login|sign-?in|cart|tooltip|dropdown|toast",
@@ -230,7 +230,7 @@ def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) ->
         return False
     if element.get("role") in _PANEL_ROLES or element.get("aria-labelledby"):
         return True
-    return _COLLAPSIBLE_NAME.search(_CAMEL.sub("-", names)) is not None or (name != "" and name in referenced_ids())
+    return _COLLAPSIBLE_NAME.search(CAMEL_CASE.sub("-", names)) is not None or (name != "" and name in referenced_ids())
 
 
 def _count_readable_characters(element: Element) -> int:

@@ -11,7 +11,6 @@ import binascii
 import contextlib
 import csv
 import os
-import re
 import shutil
 import subprocess
 import zlib
@@ -25,7 +24,7 @@ from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import ParsedDocument
 from scraper.documents.pdf.text_assembly import join_lines
 from scraper.text.language import detect_language
-from scraper.text.markdown_structure import strip_markdown
+from scraper.text.markdown_structure import PAGE_MARK, strip_markdown
 from scraper.text.sanitize import clean
 
 _TESSERACT_COMMAND = "tesseract"
@@ -41,7 +40,6 @@ _LANGUAGES = {
 _SIMILAR = 2
 """Percent. The detected language alone is used unless its confidence is lower by more: other languages lose accents but
 have high confidence."""
-_PAGE = re.compile(r"^<!-- page (\d{1,9}) -->$", re.MULTILINE)
 _MAX_LISTED = 100
 _LIST_LIMIT_S = 10.0
 _MAX_PIXEL_BYTES = 16_000_000
@@ -178,7 +176,7 @@ def add_recognized_pages(parsed: ParsedDocument, recognized: Mapping[int, Recogn
     """Return the document with recognized text in its pages, and a warning that lists the pages."""
     if not recognized:
         return parsed
-    _, *found = _PAGE.split(parsed.markdown)
+    _, *found = PAGE_MARK.split(parsed.markdown)
     texts = {int(number): text.strip() for number, text in zip(found[::2], found[1::2], strict=True)}
     for page, one in recognized.items():
         paragraphs = "\n\n".join(map(escape_text, one.text.split("\n\n")))
