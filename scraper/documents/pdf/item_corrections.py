@@ -241,6 +241,69 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, fr
     return words + [item for item in items if id(item) not in rebuilt]
 
 
+def add_astral_letters(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:
+    """Return the items of a page with one more for each letter beyond U+FFFF, which liteparse drops."""
+    added = []
+    for first, second in pairwise(glyphs):
+        pair = (first.character + second.character).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        owner = _nearest_on_line(first.box, items) if len(pair) == 1 else None
+        if owner is not None:
+            x, width, foot = first.box.x0, first.box.x1 - first.box.x0, (owner.y, owner.height)
+            word = PdfWord(pair, x, foot[0], width, foot[1])
+            added.append(owner._replace(text=pair, x=x, width=width, words=(word,), mcid=first.mark))
+    return [*items, *added]
+
+
+def _nearest_on_line(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
+    on_line = [item for item in items if not item.rotation and item.y - 1 <= box.y0 <= item.y + item.height + 1]
+    return min(on_line, key=lambda item: max(item.x - box.x0, box.x0 - item.x - item.width), default=None)
+
+
+_VERTICAL_SAMPLE = 400
+
+
+def is_vertical(text_page: int, text: str) -> bool:
+    """Return True if most East Asian letters of a page stand below the one before."""
+    if max(text, default="") < "\u3000" or 2 * sum("\u3000" <= character <= "\uffdc" for character in text) < len(text):
+        return False
+    x, y = ctypes.c_double(), ctypes.c_double()
+    places = []
+    for index in range(min(len(text), _VERTICAL_SAMPLE)):
+        pdfium().FPDFText_GetCharOrigin(text_page, index, ctypes.byref(x), ctypes.byref(y))
+        places.append((x.value, y.value))
+    moves = [(right - left, low - high) for (left, high), (right, low) in pairwise(places)]
+    return 2 * sum(down < -1 and abs(across) < 1 for across, down in moves) > len(moves)
+
+
+def rebuild_columns(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:
+    """Return the columns of vertical text as items that are turned by 90 degrees; other text is left out.
+
+    Args:
+        items: Items of the page.
+        glyphs: Its characters by `read_glyphs`, in points from the top left of the page.
+    """
+    columns = []
+    boxes = [(Box(one.x - 1, one.y - 1, one.x + one.width, one.y + one.height), one) for one in items]
+    for column in group_adjacent(glyphs, _is_below):
+        feet = [(glyph.box.x0, glyph.box.y0 - 1) for glyph in column]
+        owner = next((one for foot in feet for box, one in boxes if box.holds(*foot)), None)
+        if owner is not None and len(column) > 1:
+            text = "".join(glyph.character for glyph in column).replace("\0", "")
+            top = feet[0][1] - owner.size
+            columns.append(owner._replace(
+                text=text, x=feet[0][0], y=top, width=owner.size, height=feet[-1][1] - top, rotation=90.0, words=(),
+                mcid=column[0].mark,
+            ))  # fmt: skip
+    return columns
+
+
+def _is_below(column: Sequence[PlacedGlyph], one: PlacedGlyph) -> bool:
+    before = column[-1].box
+    step = column[1].box.y0 - column[0].box.y0 if len(column) > 1 else one.box.y0 - before.y0
+    aside = min(abs(one.box.x0 - before.x0), abs(one.box.x1 - before.x1))  # Punctuation is narrower.
+    return aside < step / 2 and 0 < one.box.y0 - before.y0 < 1.5 * step
+
+
 def _explains_words(words: Sequence[PdfItem], items: Sequence[PdfItem]) -> bool:
     """Return True if words have usual lengths and the letters of these items."""
     texts = [" ".join(one.text for one in each) for each in (words, items)]

@@ -224,7 +224,11 @@ def _correct_items(items: list[item_corrections.PdfItem], text: PageText) -> lis
     """Return the items of a page without hidden words, with words in order and apart, and raised numbers."""
     if text.hidden:
         items = [item for one in items for item in _remove_hidden(one, text)]
-    if text.glyphs:
+    if text.is_vertical:
+        return item_corrections.rebuild_columns(items, text.glyphs)
+    if max(text.text, default="") > "\uffff":
+        items = item_corrections.add_astral_letters(items, text.glyphs)
+    elif text.glyphs:
         items = item_corrections.rebuild_words(items, text.glyphs, from_right=is_right_to_left(text.text))
     else:
         items = item_corrections.use_spaces_of(items, text.text)

@@ -23,6 +23,8 @@ _UNITS = 10
 _MAX_COORDINATE = 1e6
 _MAX_INFORMATION_BYTES = 8_000
 _MAX_FILES = 1_000
+_UNMAPPED = frozenset(map(chr, range(32))) - set("\2\t\r\n")
+"""Codes of glyphs in place of characters; U+0002 is a hyphen at the end of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,11 @@ class PageText:
     """Boxes of the other text, if some is hidden."""
     superscripts: tuple[tuple[str, Box], ...] = ()
     glyphs: tuple[item_corrections.PlacedGlyph, ...] = ()
-    """All characters, if most are of a right-to-left script or spaces are in wrong places."""
+    """All characters, if the items of liteparse are not right: see `_text_of_page`."""
+    is_vertical: bool = False
+    """True if lines run from top to bottom."""
+    unknown: int = 0
+    """Number of glyphs for which the file names no character."""
 
 
 class DocumentFacts(NamedTuple):
@@ -112,7 +118,7 @@ def _text_of_page(
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
         superscripts = tuple(_to_device(page, item_corrections.find_superscripts(text, found.plain)))
-        unseen = ""
+        unseen, unknown = "", 0
         hidden, visible = (
             tuple(box for _, box in _to_device(page, enumerate(boxes)))
             for boxes in (found.hidden.values(), found.visible)
@@ -123,13 +129,15 @@ def _text_of_page(
             buffer = (ctypes.c_uint16 * (count + 1))()
             written = pdfium().FPDFText_GetText(text, 0, count, buffer)
             content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
+            unknown = count + 1 - written + sum(map(content.count, _UNMAPPED)) if written > 0 else 0
         from_right = is_right_to_left(content)
         has_wrong_spaces = not from_right and item_corrections.has_wrong_spaces(content)
+        is_vertical = item_corrections.is_vertical(text, content)
         glyphs: Iterable[item_corrections.PlacedGlyph] = ()
-        if from_right or has_wrong_spaces:
+        if from_right or has_wrong_spaces or is_vertical or max(content, default="") > "\uffff":
             glyphs = item_corrections.read_glyphs(text, count, found.hidden, as_drawn=has_wrong_spaces)
         placed = tuple(glyph._replace(box=box) for glyph, box in _to_device(page, ((one, one.box) for one in glyphs)))
-        return PageText(content, unseen, hidden, visible, superscripts, placed), found
+        return PageText(content, unseen, hidden, visible, superscripts, placed, is_vertical, unknown), found
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:

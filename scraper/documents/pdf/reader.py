@@ -107,6 +107,9 @@ def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Ite
         )
     elif not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."
+    if unknown := {page: text.unknown for page, text in source.texts.items() if text.unknown > 0}:
+        count, listed = sum(unknown.values()), ", ".join(map(str, list(unknown)[:20]))
+        yield f"Missing: {count:,} sign{'s' * (count != 1)} for which the file names no character, on pages: {listed}."
     if source.files:
         yield name_unread_files(source.files)
     if source.is_xfa_form:
