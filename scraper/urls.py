@@ -187,6 +187,21 @@ def join_url(base: str, address: str) -> str:
         return address
 
 
+_MAX_LINK_HEADER = 20_000
+
+
+def parse_link_header(value: str, url: str) -> list[dict[str, str]]:
+    """Return the links of a `Link` header (RFC 8288) of `url`: attributes as in HTML, `href` absolute."""
+    links = []
+    for part in re.split(r",(?=\s*<)", value[:_MAX_LINK_HEADER]):
+        address, end, rest = part.strip().removeprefix("<").partition(">")
+        pairs = (pair.partition("=")[::2] for pair in rest.split(";"))
+        if end:
+            attributes = {name.strip().lower(): text.strip().strip('"') for name, text in pairs}
+            links.append(attributes | {"href": join_url(url, address)})
+    return links
+
+
 _MAX_WEB_URL_CHARS = 16_000
 """Characters. Redirects of search engines contain other URLs and are longer than `MAX_URL_CHARS`."""
 

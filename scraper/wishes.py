@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from scraper.model import Wish
 from scraper.text.sanitize import clean_line
-from scraper.urls import join_url
+from scraper.urls import join_url, parse_link_header
 
 USER_AGENT_NAME = "search-mcp"
 """Product token of this program in robots.txt; groups for `*` apply if none names it."""
@@ -26,9 +26,6 @@ _USES = {"ai-input": "input", "ai-train": "train", "train-ai": "train", "search"
 _VALUES = {"yes": "allowed", "y": "allowed", "no": "disallowed", "n": "disallowed"}
 _NO_AI = frozenset({"noai", "noimageai"})
 _STATEMENTS = ("content-signal", "content-usage")
-_LICENSE_LINK = re.compile(
-    r'<([^<>]{1,2000})>[^,<]{0,500}?;\s*rel="?license"?[^,<]{0,500}?application/rsl\+xml', re.IGNORECASE
-)
 _MAX_VALUE = 200
 RSL_RELATION = "license application/rsl+xml"
 """Relation of a link to a license, with its type."""
@@ -48,8 +45,9 @@ def from_headers(headers: Mapping[str, str], url: str) -> list[Wish]:
     if any(_is_no_ai(headers.get("x-robots-tag", ""))):
         wishes.append(Wish("train", "disallowed", "header X-Robots-Tag"))
     wishes += _read_reservation(headers, "header", url)
-    targets = _LICENSE_LINK.findall(headers.get("link", "")[:20_000])
-    wishes += [_build_license(url, target, "header Link") for target in targets]
+    for link in parse_link_header(headers.get("link", ""), url):
+        if f"{link.get('rel', '')} {link.get('type', '')}".lower() == RSL_RELATION:
+            wishes.append(_build_license(url, link["href"], "header Link"))
     if headers.get("www-authenticate", "").lower().startswith("license"):
         wishes.append(Wish("license", "required", "header WWW-Authenticate"))
     return wishes

@@ -80,7 +80,7 @@ def _by_name(raw: Iterable[tuple[str, str]]) -> MappingProxyType[str, str]:
     headers: dict[str, str] = {}
     for written, value in raw:
         name = written.lower()
-        is_list = name == "x-robots-tag" and name in headers
+        is_list = name in ("link", "x-robots-tag") and name in headers
         headers[name] = f"{headers[name]}, {value}" if is_list else headers.get(name, value)
     headers.pop("set-cookie", None)
     return MappingProxyType(headers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -15,7 +15,7 @@ from scraper.html.dom.urls import UrlResolver
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line
-from scraper.urls import request_key
+from scraper.urls import parse_link_header, request_key
 from scraper.words.matcher import WordPattern
 
 MAX_LINKS = 20_000
@@ -96,7 +96,8 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
     if root is None:
         return with_header_directives(Outlinks(), snapshot)
     urls = UrlResolver(find_base_url(root, snapshot.url))
-    head, next_page = _read_head(root, urls)
+    links = (*root.iter("link"), *parse_link_header(snapshot.headers.get("link", ""), snapshot.url))
+    head, next_page = _read_head(root, urls, links)
     traps = set(_find_traps(root, rendered=snapshot.rendered))
     own = request_key(snapshot.url)
     found: dict[str, Outlink] = {}
@@ -186,13 +187,13 @@ def _is_named(element: Element, names: Sequence[str]) -> bool:
     return any(name in marks for name in names)
 
 
-def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
-    """Return everything but the links of the body, and the URL of the next page or ""."""
+def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mapping[str, str]]) -> tuple[Outlinks, str]:
+    """Return everything but the links of the body, and the URL of the next page or "", from `links` of the head."""
     robots, refresh = _read_metas(root, urls)
     title = root.find(".//title")
     feeds: dict[str, bool] = {}
     sitemaps, alternates, canonical, next_page = [], [], "", ""
-    for link in root.iter("link"):
+    for link in links:
         relation = (link.get("rel") or "").lower().split()
         url = urls.absolute(link.get("href"))
         if not url.startswith(_WEB):

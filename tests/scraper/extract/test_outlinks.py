@@ -62,6 +62,18 @@ def test_feeds_are_found() -> None:
     assert found.feeds == ("https://site.example/feed",)
 
 
+def test_links_of_the_header_count_like_those_of_the_head() -> None:
+    header = (
+        '<news/feed?a,b>; rel="alternate"; type="application/rss+xml"; title="All; news", </map.xml>;rel=sitemap,'
+        "<https://site.example/de>; rel=alternate; hreflang=de, <javascript:x>; rel=sitemap, <cut"
+    )
+    snapshot = Snapshot(URL, URL, 200, {"link": header}, "text/html", b"", "<p>A page</p>")
+    found = extract_outlinks(snapshot)
+    assert found.feeds == ("https://site.example/docs/news/feed?a,b",)
+    assert found.sitemaps == ("https://site.example/map.xml",)
+    assert found.alternates == (("de", "https://site.example/de"),)
+
+
 def test_a_page_of_many_links_is_bounded() -> None:
     with soon():
         found = outlinks("".join(f"<a href='/{number}'>n</a>" for number in range(MAX_LINKS + 10)))
