@@ -4,6 +4,10 @@
   browser.
 - `wishes.right`: share of the statements of publishers that are read as expected.
 - `headers.in_order`: 1 if a conditional request has the headers of a plain one in the same order.
+- `page_tools.hostile.right`, `page_tools.tasks.right`: share of the hostile pages that `browse` survives as expected,
+  and of the tasks done by hand and by tools of the page; `steps_ratio`, `characters_ratio`: by tools against by hand.
+- `page_tools.open_cpu_ratio`: CPU of `open` with tools of pages against without; `traces`: signs of the interface that
+  a page finds in visits of the same browsers.
 - `markdown.recall`, `markdown.length`: words of the delivered pages that the answer has, and its length, as shares.
 """
 
@@ -21,6 +25,7 @@ from aiohttp import web
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.page_tools import measure_page_tools
 from browsers.model import Mode, Request, Snapshot
 from scraper import wishes
 from scraper.extract import reader
@@ -39,6 +44,7 @@ async def measure(options: Options) -> Figures:
     figures = await _measure_site(json.loads((folder / "delivered/cases.json").read_text())["cases"])
     figures |= _measure_wishes(json.loads((folder / "wishes/cases.json").read_text())["cases"])
     figures |= _measure_pages(folder / "markdown")
+    figures |= await measure_page_tools(folder)
     print_table("The web for agents", ("figure", "value"), sorted(figures.items()))
     return figures
 

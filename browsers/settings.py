@@ -67,6 +67,8 @@ class BrowserSettings:
     """Maximum age of an acting session in seconds; a running call is finished first."""
     session_id_bytes: int = 16
     """Random bytes in the id of a session. Only callers that cannot reach other sessions need no more than three."""
+    page_tools: str = "on"
+    """Value of `PageToolsMode`. With `off`, no document can offer tools to agents; else, those of sessions can."""
     test_key_pin: str | None = None
     """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
     issuer."""

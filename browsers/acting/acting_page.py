@@ -16,6 +16,7 @@ from browsers.acting.input import InputDevices
 from browsers.acting.logins import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.page_requests import ActingMode, RequestGuard, StepRequests
+from browsers.acting.page_tools import PageTools, PageToolsMode
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.login_state import Login
@@ -51,11 +52,14 @@ _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboa
 class ActingPage:
     """One tab that is used over several steps."""
 
-    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
+    def __init__(
+        self, tab: Tab, mode: ActingMode, login: Login | None = None, page_tools: PageToolsMode = PageToolsMode.OFF
+    ) -> None:
         """Use a blank tab, signed in with `login`. Call `prepare` first."""
+        self.tools = PageTools(page_tools)
         self.dialogs = PopupHandler()
         self.downloads = Downloads(tab, self.notice)
-        self.guard = RequestGuard(mode, self.notice)
+        self.guard = RequestGuard(mode, self.notice, offers_tools=page_tools is not PageToolsMode.OFF)
         self.devices = InputDevices(tab.session)
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""
@@ -90,6 +94,7 @@ class ActingPage:
         self.guard.watch(session, self._tab.frame_id)
         self.dialogs.watch(session)
         self.downloads.watch(session)
+        self.tools.watch(session)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
             session.start("Network.enable", maxPostDataSize=0),
@@ -257,6 +262,7 @@ class ActingPage:
         session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
         self.dialogs.watch(session)
         self.downloads.watch(session)
+        self.tools.watch(session)
         self.watch_worker(session)
 
     def watch_worker(self, session: Session) -> None:

@@ -24,7 +24,7 @@ _MAX_TEXT = 120
 _MAX_ROW = 240
 """Characters of the texts of a row of a table."""
 _MAX_OPTIONS = 8
-_MIN_SECRET = 6
+MIN_SECRET = 6
 """Characters of the value of a password field from which it is recognized elsewhere. Shorter ones may be words."""
 _MAX_OPTION = 24
 _MAX_VALUE = 60
@@ -97,7 +97,7 @@ class Outline:
     secrets: frozenset[str]
     """References of fields whose values are not shown."""
     secret_values: frozenset[str]
-    """Values of these fields with at least `_MIN_SECRET` characters, of earlier outlines too."""
+    """Values of these fields with at least `MIN_SECRET` characters, of earlier outlines too."""
 
     @functools.cached_property
     def pieces(self) -> list[OutlineLine]:
@@ -145,7 +145,7 @@ def build_outline(
         fields = [node for node in nodes if node.tag in _FIELD_TAGS]
         secrets |= {node.ref for node in fields if roles_and_names.is_secret(node)}
         values = {node.value for node in fields if node.ref in secrets and node.tag != "select"}
-        secret_values |= {value for value in values if value is not None and len(value) >= _MIN_SECRET}
+        secret_values |= {value for value in values if value is not None and len(value) >= MIN_SECRET}
         secrets |= {node.ref for node in fields if node.value in secret_values}
         writer = _LineWriter(nodes, window, secrets, facts)
         return Outline(facts, _merge_texts(writer.lines), root, window, secrets, secret_values)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from html import escape
 
 from browsers.acting.dom_snapshot import STYLES, PageNode, ProcessSnapshot, iter_subtree
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.outline import DRAWN_BY_LABEL, Outline, OutlineLine, build_outline
+from browsers.acting.outline import DRAWN_BY_LABEL, MIN_SECRET, Outline, OutlineLine, build_outline
 from browsers.cdp.session import CommandFailedError, Event
 from browsers.errors import PageCrashedError
 from browsers.login_state import REDACTED
@@ -111,6 +112,15 @@ class PageOutlines:
     def is_secret(self, ref: str) -> bool:
         """Return True for a field whose value is never shown in an outline, such as a password."""
         return ref in self._secrets
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Redact values that a step gives to the page as passwords, cards or codes."""
+        self._secret_values |= {value for value in values if len(value) >= MIN_SECRET}
+
+    def secret_names(self) -> frozenset[str]:
+        """Return the names of the fields for passwords, cards and codes in the latest outline."""
+        nodes = iter_subtree(self.latest.root) if self.latest is not None else ()
+        return frozenset(node.attributes.get("name", "") for node in nodes if node.ref in self._secrets)
 
     def secret_elements(self) -> list[PageElement]:
         """Return the fields for passwords, cards and codes in the current document."""

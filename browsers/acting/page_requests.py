@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from browsers.cdp.session import Event, Session
+from browsers.chromium.page_tools_trial import token_for
 from browsers.login_state import covers_host
 from browsers.model import registrable_domain
 from browsers.navigation.network_activity import DATA, InFlight, NetworkActivity, is_worker_script
@@ -21,6 +22,8 @@ from browsers.text_quoting import clean_text, quote, truncate
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
 _PAUSED_TYPES = ("Document", "XHR", "Fetch", "Ping")
+_WITH_TOOLS = ("https://*", "http://*.localhost/*", "http://*.localhost:*/*")
+"""Documents in a secure context, which may offer tools."""
 _MAX_URL = 120
 _MAX_STEP = 100
 _APPLIES = "The answer applies to {site} in this browser session."
@@ -51,8 +54,18 @@ class RequestGuard:
     Documents are checked by host, scheme and method; requests of scripts and pings by method. Other requests pass.
     """
 
-    def __init__(self, mode: ActingMode, notice: Callable[[str], None]) -> None:
-        """Refuse requests by mode; call `notice` with a sentence for each refused HTTP login prompt."""
+    def __init__(self, mode: ActingMode, notice: Callable[[str], None], *, offers_tools: bool = False) -> None:
+        """Refuse requests by mode; call `notice` with a sentence for each refused HTTP login prompt.
+
+        With `offers_tools`, documents may offer tools to agents (WebMCP).
+        """
+        self._offers_tools = offers_tools
+        self.has_refused_document = False
+        """True if a document of the main frame, or one that sends data, was refused in this step."""
+        self.open_site = ""
+        """Site to which scripts may send data now, because of the tool that runs."""
+        self.open_sends: list[str] = []
+        """Requests with unsafe methods that this permitted in this step."""
         self.refused_writes: list[str] = []
         """Requests with unsafe methods that were refused in this step."""
         self.refused_hosts: list[str] = []
@@ -94,6 +107,8 @@ class RequestGuard:
         self.refused_writes.clear()
         self.refused_hosts.clear()
         self.refused_frames.clear()
+        self.has_refused_document, self.open_site = False, ""
+        self.open_sends.clear()
 
     async def wait_answered(self, limit_s: float) -> bool:
         """Wait for the person's answers; return True if there was a question. Without an answer, nothing is sent."""
@@ -118,16 +133,24 @@ class RequestGuard:
         session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
         # Requests that are not paused would open the browser's dialog for a password, which stops all later ones.
         patterns = [{"urlPattern": "*", "resourceType": kind, "requestStage": "Request"} for kind in _PAUSED_TYPES]
+        if self._offers_tools:
+            patterns += [
+                {"urlPattern": pattern, "resourceType": "Document", "requestStage": "Response"}
+                for pattern in _WITH_TOOLS
+            ]
         session.post("Fetch.enable", patterns=patterns, handleAuthRequests=True)
 
     def _check(self, session: Session, event: Event, main_frame_id: str) -> None:
         request = event["request"]
+        if "responseStatusCode" in event or "responseErrorReason" in event:
+            _continue_document(session, event)
+            return
         paused = _PausedRequest(session, event["requestId"], str(request["method"]).upper(), str(request["url"]))
         if self._refuses(event, is_main=event.get("frameId") == main_frame_id):
             self._send(paused, is_allowed=False)
-        elif self.ask is None or not self._is_write(event):
+        elif self.ask is None or not self._is_write(event) or self._is_open(event):
             self._send(paused, is_allowed=True)
-        elif (answer := self._answers.get(_site(paused.url))) is not None:
+        elif (answer := self._answers.get(site_of(paused.url))) is not None:
             self._finish(paused, is_allowed=answer)
         elif event.get("resourceType") == "Ping":
             self._send(paused, is_allowed=False)
@@ -138,23 +161,29 @@ class RequestGuard:
 
     async def may_give(self, name: str, url: str, limit_s: float) -> bool:
         """Return True if a page may get a file of this machine: if the person allows it in time, or cannot be asked."""
-        site = _site(url)
+        site = site_of(url)
         if self.ask is not None and site not in self._answers:
             question = f"May the step give the file {quote(truncate(name, _MAX_STEP))} to {site}?"
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(limit_s):
-                    self._answers[site] = await self.ask(f"{question} {_APPLIES.format(site=site)}")
+            answer = await self.ask_in_time(f"{question} {_APPLIES.format(site=site)}", limit_s)
+            self._answers |= {} if answer is None else {site: answer}
         return self.ask is None or self._answers.get(site, False)
+
+    async def ask_in_time(self, question: str, limit_s: float) -> bool | None:
+        """Return the answer of the person to a question; None without one in time, or if there is nobody to ask."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                return None if self.ask is None else await self.ask(question)
+        return None
 
     async def _ask_person(self) -> None:
         """Ask about the paused requests, once for each site."""
         while self._paused and self.ask is not None:
-            first, site = self._paused[0], _site(self._paused[0].url)
+            first, site = self._paused[0], site_of(self._paused[0].url)
             self._answers[site] = await self.ask(
                 f"May the step {quote(truncate(clean_text(self.step), _MAX_STEP))} send data"
                 f" ({_describe(first.method, first.url)})? {_APPLIES.format(site=site)}"
             )
-            for paused in [one for one in self._paused if _site(one.url) == site]:
+            for paused in [one for one in self._paused if site_of(one.url) == site]:
                 self._paused.remove(paused)
                 self._finish(paused, is_allowed=self._answers[site])
 
@@ -174,10 +203,18 @@ class RequestGuard:
         is_unsafe = str(event["request"]["method"]).upper() not in _SAFE_METHODS
         return is_unsafe and (self.is_touched or event.get("resourceType") == "Document")
 
+    def _is_open(self, event: Event) -> bool:
+        """Return True for a write of a script to the site of the tool that runs, if that permits it."""
+        url = str(event["request"]["url"])
+        return event.get("resourceType") in ("XHR", "Fetch") and self.open_site == site_of(url) != ""
+
     def _refuses(self, event: Event, *, is_main: bool) -> bool:
         request, kind = event["request"], event.get("resourceType")
         url, method = str(request["url"]), str(request["method"]).upper()
         is_refused = self.mode is ActingMode.READ and self._is_write(event)
+        if is_refused and self._is_open(event):
+            self.open_sends.append(_describe(method, url))
+            return False
         if is_refused and kind not in ("Ping", "Document"):
             self.refused_writes.append(_describe(method, url))
         if kind != "Document":
@@ -195,11 +232,13 @@ class RequestGuard:
             return True
         if is_refused:
             self.refused_writes.append(_describe(method, url))
+            self.has_refused_document = True
         return is_refused
 
     def _refuse_host(self, host: str, event: Event, is_main: bool) -> None:
         if is_main:
             self.refused_hosts.append(host)
+            self.has_refused_document = True
         else:
             self.refused_frames[host] = None
             self.unloaded.add(event.get("frameId", ""))
@@ -215,7 +254,21 @@ def _describe(method: str, url: str) -> str:
     return f"{method[:10]} {parts.netloc}{parts.path}"[:_MAX_URL]
 
 
-def _site(url: str) -> str:
+def _continue_document(session: Session, event: Event) -> None:
+    """Continue the response of a document; if it is a page, with the token that lets it offer tools."""
+    headers, answer = event.get("responseHeaders", ()), {"requestId": event["requestId"]}
+    is_page = any(one["name"].lower() == "content-type" and "html" in one["value"].lower() for one in headers)
+    status, parts = event.get("responseStatusCode", 0), urlsplit(event["request"]["url"])
+    if not is_page or not 200 <= status < 300:
+        session.post("Fetch.continueRequest", **answer)
+        return
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    token = {"name": "Origin-Trial", "value": token_for(f"{parts.scheme}://{parts.hostname}:{port}")}
+    session.post("Fetch.continueResponse", **answer, responseCode=status, responseHeaders=[*headers, token])
+
+
+def site_of(url: str) -> str:
+    """Return the registrable domain of a URL, empty without a host."""
     return registrable_domain((urlsplit(url).hostname or "").lower())
 
 

@@ -94,8 +94,12 @@ def is_secret(node: PageNode) -> bool:
         return True
     if node.style is not None and node.style.text_security not in ("none", ""):
         return True
-    # Card number: 13 to 19 digits, in groups or not, with a valid check digit (ISO/IEC 7812, Luhn).
-    digits = (node.value or "").replace(" ", "").replace("-", "")
+    return is_card_number(node.value or "")
+
+
+def is_card_number(value: str) -> bool:
+    """Return True for 13 to 19 digits, in groups or not, with a valid check digit (ISO/IEC 7812, Luhn)."""
+    digits = value.replace(" ", "").replace("-", "")
     if not (13 <= len(digits) <= 19 and digits.isascii() and digits.isdecimal()):
         return False
     doubled = (2 * int(digit) for digit in digits[-2::-2])

@@ -16,12 +16,13 @@ from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.dialogs_and_downloads import NewWindowBlocker
 from browsers.acting.page_requests import ActingMode, AskUser
+from browsers.acting.page_tools import PageToolsMode
 from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError, Connection
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import Login, covers_host
-from browsers.model import Mode, Request, Tier
+from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.browser_pool import BrowserPool
 from browsers.settings import BrowserSettings
@@ -57,6 +58,8 @@ class ActingRequest:
     deadline_s: float = 55.0
     login: Login | None = None
     follows_redirects: bool = False
+    page_tools: PageToolsMode = PageToolsMode.OFF
+    """Rule for the tools of pages in a new session; off for a visit of which no page may see a trace."""
     ask: AskUser | None = None
     """Question to the person before the first write on a site; None if the client cannot ask."""
 
@@ -285,7 +288,7 @@ class ActingSessions:
             blank = Request("about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal)
             lease = await stack.enter_async_context(handle.lease(replace(blank, language=request.language)))
             stack.enter_context(handle.hold_for_session())
-            page = ActingPage(lease.tab, request.mode, login)
+            page = ActingPage(lease.tab, request.mode, login, request.page_tools)
             page.guard.ask = request.ask
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
@@ -331,13 +334,20 @@ def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
         raise errors.RefusedError(message, url=url, next_step="Read its text: cookies are replaced there.")
 
 
+def _redact_page(page: Snapshot, redact: Callable[[str], str]) -> Snapshot:
+    frames = tuple(replace(frame, url=redact(frame.url), html=redact(frame.html)) for frame in page.frames)
+    html, requested_url = redact(page.html or ""), redact(page.requested_url)
+    return replace(page, url=redact(page.url), requested_url=requested_url, html=html, frames=frames)
+
+
 def _redact(outcome: StepOutcome, redact: Callable[[str], str]) -> StepOutcome:
     page = outcome.page
     return replace(
         outcome,
         notices=tuple(redact(notice) for notice in outcome.notices),
+        result=tuple(redact(line) for line in outcome.result),
         content=redact(outcome.content),
         heading=redact(outcome.heading),
         error=redact(outcome.error),
-        page=None if page is None else replace(page, url=redact(page.url), html=redact(page.html or "")),
+        page=None if page is None else _redact_page(page, redact),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from browsers.acting.dom_snapshot import iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
@@ -24,9 +26,9 @@ _MAX_WAIT_S = 30.0
 _DEFAULT_TIMES = 20
 _ECHO_CHARS = 80
 
-REQUEST_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "more", "point", "hover"})
+REQUEST_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "more", "point", "hover", "call"})
 """Verbs after which requests of the page count as caused by a step."""
-WRITE_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "point"})
+WRITE_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "point", "call"})
 """Verbs that may change something on the site, so that a crashed tab is not opened again after them."""
 PICTURE_VERB = "picture"
 """Verb of the step that takes a picture. Callers cannot write it: a tool of its own returns pictures."""
@@ -69,7 +71,9 @@ class Step:
     target: StepTarget | None = None
     to: StepTarget | None = None
     text: str = ""
-    """URL, words, text to type, key, direction, or file name."""
+    """URL, words, text to type, key, direction, name of a file or of a tool of the page."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of a tool of the page."""
     data: bytes | None = field(default=None, repr=False)
     """Content of the file to upload; None for a file that the caller must read."""
     options: tuple[str, ...] = ()
@@ -242,6 +246,18 @@ def _parse_point(source: str, verb: str, rest: str) -> Step:
     return Step(source, verb, numbers=numbers)
 
 
+def _parse_call(source: str, verb: str, rest: str) -> Step:
+    name, brace, text = rest.partition("{")
+    name = name.strip().translate(_QUOTES).strip('"')
+    if not name:
+        raise _wrong(source, verb)
+    try:
+        arguments = json.loads(brace + text or "{}")
+    except (ValueError, RecursionError) as error:
+        raise _wrong(source, verb, f"the arguments are not JSON ({error})") from None
+    return Step(source, verb, text=name, arguments=arguments)
+
+
 _VERBS = {
     "open": ("open URL", _parse_words),
     "look": ("look [words]", _parse_words),
@@ -257,6 +273,7 @@ _VERBS = {
     "wait": ("wait words|seconds", _parse_wait),
     "back": ("back", _parse_plain),
     "point": ("point x y [to x y]", _parse_point),
+    "call": ("call NAME {json}, with a tool of the page", _parse_call),
     "read": ("read", _parse_plain),
     "close": ("close", _parse_plain),
 }

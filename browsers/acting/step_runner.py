@@ -40,6 +40,8 @@ class StepOutcome:
     step: str
     notices: tuple[str, ...] = ()
     """Dialogs, refusals and limits during the step."""
+    result: tuple[str, ...] = ()
+    """Lines that a tool of the page returned."""
     content: str = ""
     """Lines of the outline, or the lines that changed."""
     heading: str = ""
@@ -95,7 +97,8 @@ class StepRunner:
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
         files = await page.downloads.take()
-        if files and content == _NOTHING_CHANGED:
+        result = self._actions.result
+        if content == _NOTHING_CHANGED and (files or len(result) > 1):
             content = ""
         if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS:
             content, heading, error = await self._look_again()
@@ -103,14 +106,19 @@ class StepRunner:
         if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
             content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
-        return StepOutcome(source, page.take_notices(), content, heading, message, files)
+        return StepOutcome(source, page.take_notices(), result, content, heading, message, files)
 
     async def _look(self, words: str) -> str:
         page = self._page
         await page.refuse_banners()
         self._last_outline = await page.outlines.take()
         page.has_new_document = False
-        return write_outline(self._last_outline, words=words)
+        return self._with_tools(write_outline(self._last_outline, words=words), words)
+
+    def _with_tools(self, outline: str, words: str = "") -> str:
+        """Return an outline with the tools of the page below its heading."""
+        head, *rest = outline.split("\n", 1)
+        return "\n".join((head, *self._page.tools.lines(words), *rest))
 
     async def _look_again(self) -> tuple[str, str, StepError | None]:
         page, content, heading = self._page, _NOTHING_CHANGED, ""
@@ -177,9 +185,11 @@ class StepRunner:
         if before is not None and not is_new and not (error is not None and error.shows_page):
             changes = compare_outlines(before, after)
             if changes is not None:
-                return changes or ("" if error is not None else _NOTHING_CHANGED), ""
+                lines = [*([changes] if changes else []), *page.tools.changes()]
+                return "\n".join(lines) or ("" if error is not None else _NOTHING_CHANGED), ""
         budget = OUTLINE_CHARS if error is None else _FAILED_BUDGET
-        return write_outline(after, budget=budget, refs=error.refs if error is not None else ()), write_heading(after)
+        outline = write_outline(after, budget=budget, refs=error.refs if error is not None else ())
+        return self._with_tools(outline), write_heading(after)
 
     async def _wait_for_content(self, outline: Outline) -> Outline:
         """Wait while a new page is bare, or while a text of this step says that something loads; return the outline."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from browsers.chromium.page_tools_trial import trial_switch
 from browsers.identity.fingerprint import (
     LIGHT_HEIGHT,
     LIGHT_WIDTH,
@@ -189,6 +190,7 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
         "--blink-settings=" + ",".join(f"{name}={value}" for name, value in blink_settings.items()),
         f"--disable-features={','.join(DISABLED_FEATURES)}",
         f"--enable-features={','.join(ENABLED_FEATURES)}",
+        *((trial_switch(),) if settings.page_tools != "off" else ()),
     ]
     if settings.ignore_certificate_errors:
         args.append("--ignore-certificate-errors")

@@ -96,7 +96,10 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
     if root is None:
         return with_header_directives(Outlinks(), snapshot)
     urls = UrlResolver(find_base_url(root, snapshot.url))
-    links = (*root.iter("link"), *parse_link_header(snapshot.headers.get("link", ""), snapshot.url))
+    links: list[Element | Mapping[str, str]] = [
+        *root.iter("link"),
+        *parse_link_header(snapshot.headers.get("link", ""), snapshot.url),
+    ]
     head, next_page = _read_head(root, urls, links)
     traps = set(_find_traps(root, rendered=snapshot.rendered))
     own = request_key(snapshot.url)

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 
 from browsers import errors as browser_errors
 from browsers.acting.page_requests import ActingMode
+from browsers.acting.page_tools import PageToolsMode
 from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
@@ -137,6 +138,7 @@ class BrowseRunner:
         self._logins = logins
         self._mode = ActingMode(settings.acting)
         self._files = LocalFiles(settings.document_root, _MAX_UPLOAD_BYTES)
+        self._page_tools = PageToolsMode(settings.page_tools)
         self._language = settings.language
 
     async def run(
@@ -176,7 +178,7 @@ class BrowseRunner:
         login = None if profile is None else await self._load_login(profile, principal)
         files = [await self._with_file(step) for step in steps.steps]
         request = self._request(files, session, principal, deadline, login=login, ask=ask)
-        request = replace(request, principal=principal + owner, mode=mode)
+        request = replace(request, principal=principal + owner, mode=mode, page_tools=self._page_tools)
         _, done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))

@@ -144,6 +144,12 @@ class Settings:
         "read",
     )
 
+    page_tools: str = _setting(
+        ChoiceValue(("on", "strict", "off")),
+        "Tools that pages offer in browse (WebMCP): strict lets one that says it only reads send nothing in read mode.",
+        "on",
+    )
+
     agent_flags: bool = _setting(
         BooleanValue(),
         "Let coding agents use all flags and files; only in config.toml in the user's configuration folder.",

@@ -129,7 +129,7 @@ _STEPS = (
     "open URL; look [words]; click T [twice|right|accept]; type T = text [+ Enter]; select T = option; press Key; "
     "upload T = name.txt: text; "
     "hover T; drag T to T; scroll down|up|end|T; more T (until all is there); wait words|seconds; back; point x y; "
-    'read; close. T: e12, role "name", "text" or "name" in "text beside it".'
+    'call TOOL {json}; read; close. T: e12, role "name", "text" or "name" in "text beside it".'
 )
 
 
@@ -215,9 +215,9 @@ def _write_step(number: int, report: StepOutcome, *, is_last_page: bool) -> list
     first = f"step {number}"
     if report.error:
         first = f'step {number} ("{report.step}") failed: {report.error}'
-    if not content and not report.notices:
+    if not content and not report.notices and not report.result:
         return [first if report.error else f"{first}: done"]
     lines = [f"{first}: {'; '.join(report.notices)}".rstrip()]
-    if content == "nothing changed":
+    if content == "nothing changed" and not report.result:
         return [f"{lines[0]} {content}"]
-    return [*lines, content] if content else lines
+    return [*lines, *report.result, *([content] if content else [])]

@@ -23,6 +23,7 @@ from tests.site import (
     acting_lists,
     acting_regions,
     acting_requests,
+    acting_tools,
     apps,
     articles,
     assets,
@@ -60,6 +61,7 @@ _MODULES = (
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
     acting_choices, acting_fields, acting_hostile, acting_late, acting_lists, acting_regions, acting_requests,
+    acting_tools,
 )  # fmt: skip
 
 _BACKLOG = 1024

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from browsers import Browsers
 from browsers.acting.page_requests import ActingMode, AskUser
+from browsers.acting.page_tools import PageToolsMode
 from browsers.acting.sessions import ActingRequest, ActingResult
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
@@ -30,10 +31,13 @@ async def run_steps(
     principal: str = "ann",
     mode: ActingMode = ActingMode.ACT,
     ask: AskUser | None = None,
+    page_tools: PageToolsMode = PageToolsMode.OFF,
 ) -> ActingResult:
     """Run steps for a caller."""
     parsed = tuple(parse_steps(steps))
-    request = ActingRequest(parsed, session, principal, mode, permitted, deadline_s=DEADLINE_S, ask=ask)
+    request = ActingRequest(
+        parsed, session, principal, mode, permitted, deadline_s=DEADLINE_S, ask=ask, page_tools=page_tools
+    )
     return await browsers.acting.run(request)
 
 
@@ -46,6 +50,7 @@ class Actor:
     mode: ActingMode = ActingMode.ACT
     session: str | None = None
     ask: AskUser | None = None
+    page_tools: PageToolsMode = PageToolsMode.OFF
 
     async def __call__(self, *steps: str) -> StepOutcome:
         """Run steps and return the outcome of the last that ran; `@name` is a page of the site."""
@@ -53,7 +58,9 @@ class Actor:
             f"open {self.site.url('/acting/' + step.removeprefix('open @'))}" if step.startswith("open @") else step
             for step in steps
         ]
-        done = await run_steps(self.browsers, named, session=self.session, mode=self.mode, ask=self.ask)
+        done = await run_steps(
+            self.browsers, named, session=self.session, mode=self.mode, ask=self.ask, page_tools=self.page_tools
+        )
         self.session = done.session_id or None
         return done.outcomes[-1]
 

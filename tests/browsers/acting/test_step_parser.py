@@ -36,6 +36,8 @@ NEXT, CITY = StepTarget("", "button", "Next page"), StepTarget("", "", "City")
         ("wait 3 results", {"verb": "wait", "text": "3 results"}),
         ("point 10 20.5", {"verb": "point", "numbers": (10.0, 20.5)}),
         ("back", {"verb": "back"}),
+        ('call find {"a b": [1]}', {"verb": "call", "text": "find", "arguments": {"a b": [1]}}),
+        ('call "find it"', {"verb": "call", "text": "find it"}),
     ],
 )  # fmt: skip
 def test_a_step_is_parsed(source: str, step: dict[str, object]) -> None:
@@ -57,6 +59,9 @@ def test_a_step_is_parsed(source: str, step: dict[str, object]) -> None:
         ("drag e1", "write drag TARGET to TARGET, or drag TARGET by x y"),
         ("type e12", "write type TARGET [slowly] = text [+ Enter]"),
         ("point 1", "pixels of the window"),
+        ("call find {a: 1}", "the arguments are not JSON"),
+        ('call {"a": 1}', "write call NAME {json}"),
+        ('call find {"a":' + "[" * 4_000, "the arguments are not JSON"),
         ("open", "write open URL"),
         ("back now", "too many words"),
         ("type e1 = " + "x" * 10_001, "at most 10000"),

@@ -20,6 +20,7 @@ EXAMPLES = {
     "SEARCH_MCP_TOOLSETS": ("core, default", ("core", "default")),
     "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
     "SEARCH_MCP_ACTING": ("act", "act"),
+    "SEARCH_MCP_PAGE_TOOLS": ("strict", "strict"),
     "SEARCH_MCP_PROFILE_KEY": ("YWJj" * 11, "YWJj" * 11),
     "SEARCH_MCP_CONTACT": ("me@example.org", "me@example.org"),
     "SEARCH_MCP_OUTPUT_SCHEMAS": ("yes", True),
