@@ -3,14 +3,17 @@
 Markup (ids, classes, URLs, code of challenges) does not change with the language. Phrases count only in title and
 headings, since they occur in many complete pages and their scripts. Search engines use the same table on pages without
 rows: plain words ("captcha", "unusual traffic") gave 43 false positives on 114 saved result pages, these signatures
-none. To add a block page, add a line here and a saved page to a test.
+none. To add a block page, add it to `block_signatures.toml`, and a saved page to a test.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+import tomllib
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from importlib import resources
+from typing import Any
 
 from scraper.words.matcher import WordPattern, expand
 
@@ -64,144 +67,14 @@ def search_pattern(pattern: str, text: str) -> bool:
     return bool(pattern and re.search(expand(pattern), text, re.IGNORECASE | re.MULTILINE))
 
 
-_SITEGROUND = r"/\.well-known/sgcaptcha"
-_CONSENT_HOSTS = r"//consent\.(?:google|youtube|yahoo)\.|//guce\.yahoo\."
+def _read_signatures() -> Iterator[BlockSignature]:
+    table = resources.files(__package__).joinpath("block_signatures.toml").read_text(encoding="utf-8")
+    for row in tomllib.loads(table)["signatures"]:
+        fields: dict[str, Any] = {name: "|".join(one) if isinstance(one, list) else one for name, one in row.items()}
+        yield BlockSignature(**fields)
 
-SIGNATURES = (
-    BlockSignature(
-        "anubis",
-        "proof_of_work",
-        clears_itself=True,
-        ids="anubis_challenge anubis_version anubis_base_prefix",
-        addresses=r"\.within\.website/x/cmd/anubis",
-        scripts=r"within\.website/x/cmd/anubis",
-        urls=r"/\.within\.website/",
-        title=r"making sure you['’]re not a bot.*",
-    ),
-    BlockSignature(
-        "altcha",
-        "proof_of_work",
-        clears_itself=True,
-        is_widget=True,
-        classes="altcha captcha-altcha",
-        addresses=r"/altcha(?:[.-][\w.-]+)?\.js|/captcha/challenge\b",
-        scripts=r"altcha-widget",
-    ),
-    BlockSignature(
-        "duck puzzle",
-        "captcha",
-        ids="anomaly-modal",
-        classes="anomaly-modal__title anomaly-modal__mask anomaly-modal__box",
-        addresses=r"/anomaly\.js\?",
-        opening=r"bots use DuckDuckGo too",
-    ),
-    BlockSignature(
-        "cloudflare",
-        "challenge",
-        clears_itself=True,
-        ids="challenge-error-text challenge-running cf-challenge-running cf-browser-verification cf-please-wait",
-        addresses=r"/cdn-cgi/challenge-platform/.*/orchestrate/",
-        scripts=r"_cf_chl_opt",
-        title=r"just a moment\.\.\.|attention required! \|.*",
-    ),
-    BlockSignature(
-        "turnstile", "captcha", classes="captcha_header", addresses=r"/turing/captcha", urls=r"/turing/captcha\b"
-    ),
-    BlockSignature(
-        "turnstile", "captcha", is_widget=True, classes="cf-turnstile", addresses=r"challenges\.cloudflare\.com"
-    ),
-    BlockSignature(
-        "pow captcha",
-        "proof_of_work",
-        clears_itself=True,
-        addresses=r"/api/captcha/pow\b",
-        scripts=r"/api/captcha/pow",
-        title=r"pow captcha.*",
-    ),
-    BlockSignature("pow captcha", "proof_of_work", clears_itself=True, is_widget=True, addresses=r"/api/captcha/"),
-    BlockSignature("google consent", "consent", addresses=_CONSENT_HOSTS, urls=_CONSENT_HOSTS),
-    BlockSignature(
-        "google sorry",
-        "captcha",
-        ids="captcha-form",
-        addresses=r"/sorry/(?:index|image)|^CaptchaRedirect",
-        urls=r"/sorry/(?:index\b|\?|$)",
-        opening=r"our systems have detected unusual traffic",
-    ),
-    BlockSignature(
-        "baidu slider",
-        "captcha",
-        classes="passMod_dialog-wrapper passMod_dialog-body passMod_slide-control",
-        addresses=r"wappass\.baidu\.com|mkd_v2_link|/static/touch/js/mkd",
-        urls=r"//wappass\.baidu\.",
-        title=r"百度安全验证",
-        opening=r"网络不给力，请稍后重试",
-    ),
-    BlockSignature(
-        "smart captcha",  # Yandex
-        "captcha",
-        classes="CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay",
-        addresses=r"/checkcaptcha\b|/captchapgrd",
-        urls=r"/showcaptcha\b",
-        title=r"{blocks.robot_question}\W*",
-    ),
-    BlockSignature(
-        "smart captcha",
-        "captcha",
-        is_widget=True,
-        classes="SmartCaptcha smart-captcha",
-        addresses=r"smartcaptcha|captcha\.yandex",
-    ),
-    BlockSignature("datadome", "challenge", scripts=r"captcha-delivery\.com"),
-    BlockSignature("datadome", "captcha", addresses=r"captcha-delivery\.com", urls=r"captcha-delivery\.com/"),
-    BlockSignature("perimeterx", "challenge", ids="px-captcha", scripts=r"_pxBlockScript"),
-    BlockSignature("akamai", "challenge", ids="sec-if-cpt-container sec-cpt-if"),
-    BlockSignature("aws waf", "challenge", scripts=r"gokuProps|AwsWafIntegration\."),
-    BlockSignature("kasada", "challenge", scripts=r"KPSDK\.scriptStart"),
-    BlockSignature("siteground", "challenge", scripts=r"sgchallenge\s*="),
-    BlockSignature("siteground", "proof_of_work", addresses=_SITEGROUND, urls=_SITEGROUND),
-    BlockSignature("fastly", "challenge", addresses=r"/_fs-ch-\w+/"),
-    BlockSignature("amazon", "captcha", addresses=r"/errors/validateCaptcha\b"),
-    BlockSignature("perfdrive", "captcha", urls=r"//validate\.perfdrive\.com/"),
-    BlockSignature("queue-it", "rate_limit", urls=r"^[a-z]+://[\w.-]+\.queue-it\.net/"),
-    BlockSignature("", "challenge", is_widget=True, addresses=r"_Incapsula_Resource|/cdn-cgi/challenge-platform/"),
-    BlockSignature("captcha", "challenge", yields=True, ids="challenge-form"),
-    BlockSignature("captcha", "captcha", yields=True, urls=r"/sp/captcha\b"),
-    BlockSignature(
-        "captcha",
-        "captcha",
-        is_widget=True,
-        yields=True,
-        classes="frc-captcha g-recaptcha geetest_holder h-captcha captcha-container captcha-wrap",
-        addresses=r"(?:^|/)(?:sp/)?captcha(?:/|\?|$)|/captcha[^/\n]*\.js|hcaptcha\.com/|recaptcha/(?:api|enterprise)",
-        urls=r"/captcha(?:/|\?|$)",
-        names=r"captcha",
-        title=r"captcha(?: - .*)?|are you (?:a )?(?:robot|human|bot)\W*|verifying your? .{0,20}"
-        r"|(?:security|robot) (?:check|verification)|{blocks.security_check}",
-        opening=r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)"
-        r"|verifying your (?:request|browser)|checking your browser|select all squares"
-        r"|(?:has been|was) flagged as (?:being )?suspicious",
-    ),
-    BlockSignature(
-        "refusal by country", "denied", yields=True, title=r"service unavailable", opening=r"{blocks.unavailable}"
-    ),
-    BlockSignature(
-        "rate limit",
-        "rate_limit",
-        yields=True,
-        title=r"(?:error )?429(?: .{0,30})?|too many requests",
-        opening=r"automated queries|too many requests|rate limit(?:ed)? exceeded|unusual traffic from",
-    ),
-    BlockSignature(
-        "denial",
-        "denied",
-        yields=True,
-        ids="cf-error-details",
-        classes="cf-error-code",
-        title=r"(?:error )?403(?: .{0,30})?|access (?:denied|blocked)|forbidden|blocked",
-        opening=r"\A\W*(?:access denied|403 forbidden|you have been blocked|sorry, you have been blocked)",
-    ),
-)
+
+SIGNATURES = tuple(_read_signatures())
 """Specific signatures first; the first match is used."""
 
 _ENGLISH_PHRASES = {
