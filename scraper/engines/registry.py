@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
@@ -25,7 +27,7 @@ from scraper.engines.request_builder import (
 )
 from scraper.engines.response_parser import ParseRules, parse_response, parse_rss
 from scraper.engines.result_page import build_result_page
-from scraper.engines.row_parsers import ResultLayout, css
+from scraper.engines.row_parsers import ElementSelect, ResultLayout, css
 from scraper.html.dom.parsing import element_selector
 
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
@@ -224,106 +226,21 @@ def _baidu_request(query: SearchQuery, now: datetime) -> Request:
     return page_request("baidu", "https://www.baidu.com/s", parameters, query.language)
 
 
-_RULES: Mapping[str, ParseRules] = {
-    "duckduckgo": ParseRules(
-        layouts=(
-            ResultLayout(
-                rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
-                title=css("a.result__a"),
-                snippet=css(".result__snippet"),
-            ),
-            ResultLayout(
-                # One table row holds the link, the next row its text.
-                rows=css("tr:not(.result-sponsored):has(a.result-link)"),
-                title=css("a.result-link"),
-                snippet=element_selector("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
-            ),
-            ResultLayout(
-                rows=css('article[data-testid="result"]'),
-                title=css('a[data-testid="result-title-a"]'),
-                snippet=css('[data-result="snippet"]'),
-            ),
-        ),
-        none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
-        next=next_page_form("duckduckgo", "div.nav-link form, form.next_form"),
-        shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
-    ),
-    "mojeek": ParseRules(
-        layouts=(
-            ResultLayout(rows=css("ul.results-standard > li"), title=css("h2 a, a.title"), snippet=css("p.s")),
-            ResultLayout(
-                rows=css("section.news-search-result article"),
-                title=css("h2 a, h3 a"),
-                snippet=css("p.s"),
-                date=css("span.date, time"),
-                source=css("span.source, .source"),
-            ),
-        ),
-        none=css(".no-results, p.no-results"),
-        next=next_page_link("mojeek", ".pagination a[rel='next'], .pagination li:last-child a"),
-    ),
-    "startpage": ParseRules(
-        layouts=(
-            ResultLayout(
-                rows=css("div.result"), title=css("a.result-title, a.result-link"), snippet=css("p.description")
-            ),
-        ),
-        none=css(".no-results, .no-results-title, [class*='no-results']"),
-        next=next_page_form("startpage", "form:has(input[name='page']):has(input[name='query'])"),
-    ),
-    "brave": ParseRules(
-        layouts=(
-            ResultLayout(
-                # Modules are snippets without a type. Until 2025 titles had the class `title`.
-                rows=css('div.snippet[data-type="web"], div.snippet[data-type="news"]'),
-                title=css("div.search-snippet-title, div.title, span.title, span.snippet-title"),
-                snippet=css("div.generic-snippet > div.content, div.snippet-description, p.snippet-description"),
-            ),
-        ),
-        none=css("#no-results, .no-results"),
-        next=next_page_link(
-            "brave", "#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type"
-        ),
-    ),
-    "bing": ParseRules(
-        layouts=(
-            ResultLayout(
-                # On phones the heading is inside the link.
-                rows=css("li.b_algo"),
-                title=css("h2"),
-                snippet=css("p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"),
-                drops=css("span.algoSlug_icon"),
-            ),
-            ResultLayout(
-                rows=css("div.news-card, div.newsitem"),
-                title=css("a.title"),
-                snippet=css("div.snippet"),
-                date=css(".source span[aria-label]"),
-                source=css(".source a[data-author], .source a"),
-            ),
-        ),
-        none=css("li.b_no"),
-        next=next_page_link("bing", "a.sb_pagN[href]"),
-    ),
-    "baidu": ParseRules(
-        layouts=(
-            ResultLayout(
-                rows=css(
-                    "#content_left > .c-container:not([tpl='recommend_list']):not([cmatchid]):not(.EC_result)"
-                    ":not([data-placeid])"
-                ),
-                title=css("h3 a[href]"),
-                snippet=css(
-                    ".c-abstract, [class*='summary-text'], span[class^='content-right_'], .c-font-normal.c-color-text"
-                ),
-                date=css("span.c-color-gray2.c-font-normal, .c-color-time"),
-                source=css("a.c-gray, span.c-color-gray[aria-label^='新闻来源'], .c-showurl"),
-            ),
-        ),
-        none=css(".content_none"),
-        next=next_page_link("baidu", "#page a.n:last-of-type"),
-    ),
-}
+def _select(selector: str) -> ElementSelect:
+    return element_selector(selector) if "::" in selector else css(selector)
+
+
+def _read_rules(engine: str, table: Mapping[str, Any]) -> ParseRules:
+    layouts = (ResultLayout(**{part: _select(one) for part, one in layout.items()}) for layout in table["layouts"])
+    next_page, selector = (
+        (next_page_form, table["next_form"]) if "next_form" in table else (next_page_link, table["next_link"])
+    )
+    shells = frozenset(table.get("shells", "").split())
+    return ParseRules(tuple(layouts), css(table["none"]), next_page(engine, selector), shells)
+
+
+_LAYOUTS = tomllib.loads(resources.files(__package__).joinpath("layouts.toml").read_text(encoding="utf-8"))
+_RULES = {engine: _read_rules(engine, table) for engine, table in _LAYOUTS.items()}
 
 
 def _make_engine(
