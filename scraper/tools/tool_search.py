@@ -17,15 +17,15 @@ from typing import Any
 from scraper.errors import InvalidArgumentError
 from scraper.render.untrusted_text import mark_untrusted
 from scraper.text.sanitize import clean_line
-from scraper.text.terms import inverse_document_frequency, split_terms, stem
+from scraper.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
-_CLOSEST_PHRASES, _NEXT_PHRASE = 3, 0.3
-"""Phrases of a tool that count, and the weight of each relative to the one before."""
+_CLOSEST_PHRASES, _NEXT_PHRASE, _ALL_PHRASES = 3, 0.5, 0.3
+"""Phrases of a tool that count, the weight of each relative to the one before, and that of all phrases together."""
 _MIN_SIMILARITY = 0.8
 """Minimum similarity of the known word for a misspelled one."""
 _MIN_SHARE = 0.2
@@ -67,19 +67,25 @@ def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
     """Return how well the three closest phrases of each item match, by the rarity of shared stems."""
     phrases = [[_stems(phrase) for phrase in item.phrases] for item in items]
     frequency = Counter(term for item in phrases for term in frozenset[str]().union(*item))
-    wanted = frozenset(
-        word for term in _stems(query) for word in get_close_matches(term, frequency, 1, _MIN_SIMILARITY)
-    )
+    wanted = frozenset(word for term in _stems(query) for word in _known_stems(term, frequency))
     rarity = {term: inverse_document_frequency(count, len(items)) for term, count in frequency.items()}
 
     def weigh(terms: frozenset[str]) -> float:
         return sum(rarity[term] for term in sorted(terms))
 
-    scores = []
+    scores, norm = [], math.sqrt(weigh(wanted)) or 1.0
     for item in phrases:
         matches = sorted((weigh(one & wanted) / math.sqrt(weigh(one)) for one in item if one & wanted), reverse=True)
-        scores.append(sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES])))
+        score = sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES]))
+        scores.append(score + _ALL_PHRASES * weigh(wanted & frozenset[str]().union(*item)) / norm)
     return scores
+
+
+def _known_stems(term: str, known: Mapping[str, object]) -> list[str]:
+    """Return the stem, or the closest known one with its first letter; typing errors in small words mean nothing."""
+    if term in known or term in ENGLISH_STOP_WORDS.all:
+        return [term] * (term in known)
+    return get_close_matches(term, [one for one in known if one[0] == term[0]], 1, _MIN_SIMILARITY)
 
 
 def _stems(text: str) -> frozenset[str]:
