@@ -40,6 +40,8 @@ class RemoteCommand:
     """Texts for standard output (0) and standard error (1)."""
     files: list[tuple[str, bytes]] = field(default_factory=list)
     is_over: bool = False
+    is_quiet: bool = False
+    """True if its log has only errors."""
 
 
 remote_command: ContextVar[RemoteCommand | None] = ContextVar("remote_command", default=None)

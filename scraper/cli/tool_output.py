@@ -91,6 +91,7 @@ def run_tool(
         return fault
     call = functools.partial(_call, tool, arguments, settings, **options)
     if (remote := remote_command.get()) is not None:
+        remote.is_quiet = is_quiet
         return remote.run(functools.partial(call, session_owner=remote.session_owner))
     # The bar shows the expected number of steps until the tool reports its own.
     steps = 0 if is_quiet else len(arguments.get("urls") or arguments.get("engines") or "1")

@@ -15,6 +15,7 @@ import socket
 import stat
 import struct
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,9 +33,14 @@ _COMMANDS = frozenset(
 _STEPS = ("act", "browse")
 """Commands that are not repeated, because their steps may change something on a site."""
 _NAMES = ("HOME", "PLAYWRIGHT_BROWSERS_PATH", "TZ", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+_PREFIXES = ("SEARCH_MCP_", "PG", "SSL_CERT_")
+"""Variables that the server reads: settings, PostgreSQL's client, certificate authorities."""
 _OFF = ("", "0", "no", "false")
-_SILENCE_S = 30.0
-"""Seconds without a byte after which the server hangs: it sends one every few seconds, once it is started."""
+_START_S, _SILENCE_S = 30.0, 10.0
+"""Seconds for the first byte of a server that was just started, and of an older one: longer, and it hangs."""
+_SIGNS_S = 15.0
+"""Seconds between further bytes: one is sent every five."""
+MAX_SERVERS = 3
 _TEMPORARY = "/tmp"  # noqa: S108 - the folder in it must be private
 _QUEUE = 512
 """Connections that wait while the server is started."""
@@ -69,7 +75,9 @@ def run(words: Sequence[str]) -> int | None:
         if sys.stderr.isatty():
             print("Canceled.", file=sys.stderr)
         return 130
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(error, TimeoutError):
+            _abandon()
         if received and name in _STEPS:
             text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done:"
             print(f"Error: {text} look at the site before you repeat them.", file=sys.stderr)
@@ -77,6 +85,12 @@ def run(words: Sequence[str]) -> int | None:
     for number in numbers:
         signal.signal(number, signal.SIG_DFL)
     return None
+
+
+def _abandon() -> None:
+    """Remove the socket of a server that hangs, which ends when it goes on; the next command starts another."""
+    with contextlib.suppress(OSError), starting_lock(path := socket_path()):
+        os.unlink(path)
 
 
 def socket_path() -> str:
@@ -89,7 +103,7 @@ def socket_path() -> str:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise PermissionError(f"{folder} is not a private folder of this user")
     ignored = (SWITCH, "SEARCH_MCP_AGENT")
-    settings = {name for name in os.environ if name.startswith("SEARCH_MCP_")}.union(_NAMES).difference(ignored)
+    settings = {name for name in os.environ if name.startswith(_PREFIXES)}.union(_NAMES).difference(ignored)
     values = [(name, os.environ.get(name)) for name in sorted(settings)]
     # A sandbox may have a network of its own; the server must not lend it another one, nor have its.
     network = os.stat("/proc/self/ns/net").st_ino if os.path.exists("/proc/self/ns/net") else 0
@@ -108,8 +122,7 @@ def connect(*, may_start: bool = True) -> socket.socket:
     with starting_lock(path):
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
             return _connect(path)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        _check_room(os.path.dirname(path))
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(path)
             os.chmod(path, 0o600)
@@ -117,6 +130,25 @@ def connect(*, may_start: bool = True) -> socket.socket:
             listener.listen(_QUEUE)
             _start(listener.fileno(), path)
         return _connect(path)
+
+
+def _check_room(folder: str) -> None:
+    """Remove sockets without a server; raise OSError if this user has `MAX_SERVERS` others, of other settings."""
+    count = 0
+    for name in os.listdir(folder):
+        if name.endswith(".sock"):
+            with socket.socket(socket.AF_UNIX) as peer:
+                peer.setblocking(False)
+                try:
+                    peer.connect(path := os.path.join(folder, name))
+                except ConnectionRefusedError:
+                    os.unlink(path)
+                    continue
+                except BlockingIOError:
+                    pass  # its queue is full
+            count += 1
+    if count >= MAX_SERVERS:
+        raise OSError(f"{count} servers run")
 
 
 @contextlib.contextmanager
@@ -140,7 +172,7 @@ def _connect(path: str) -> socket.socket:
     peer = socket.socket(socket.AF_UNIX)
     try:
         # Set first: a server that hangs may have a full queue.
-        peer.settimeout(_SILENCE_S)
+        peer.settimeout(_START_S if time.time() - os.stat(path).st_mtime < _START_S else _SILENCE_S)
         peer.connect(path)
         if peer_user(peer) != os.getuid():
             raise PermissionError(f"{path} is the socket of another user")
@@ -164,6 +196,7 @@ def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None
     peer.sendall(json.dumps(request).encode() + b"\n")
     while chunk := peer.recv(1 << 20):
         received += chunk
+        peer.settimeout(_SIGNS_S)
     return json.loads(received)
 
 

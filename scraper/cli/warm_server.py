@@ -14,6 +14,7 @@ import ctypes
 import gc
 import io
 import json
+import logging
 import os
 import signal
 import socket
@@ -31,7 +32,7 @@ from scraper.cli.tool_output import set_up_log
 from scraper.cli.warm_client import peer_user, starting_lock
 from scraper.server.lifecycle import ActiveCount, ServicesHolder, ServicesOpenError
 from scraper.services import Services
-from scraper.settings import Settings
+from scraper.settings import Settings, setting_table
 from scraper.settings.files import find_config_file
 from scraper.tools.model import ToolAnswer
 
@@ -76,6 +77,8 @@ class WarmServer:
         self._folder = Path.cwd()
         self._settings = Settings.load(os.environ, {}, find_config_file())
         set_up_log(self._settings)
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(is_wanted)
         os.chdir("/")
         self._has_relative_paths = Settings.load(os.environ, {}, find_config_file()) != self._settings
         self._seen: dict[str, Any] = {}
@@ -198,12 +201,17 @@ class WarmServer:
         return {"process": os.getpid(), "seconds": age_s, "commands": self._active.count - 1, "sessions": sessions}
 
     def _is_replaced(self) -> bool:
-        """Return True, and stop, if code, configuration file or data folder differ from those of the start."""
+        """Return True, and stop, if code, configuration, secret files or data folder differ from those of the start."""
         modules = [one for name, one in list(sys.modules.items()) if name.startswith(("scraper.", "browsers."))]
         files = [getattr(one, "__file__", None) for one in modules]
         found = {file: _identity(file) for file in files if file}
         found["configuration"] = _identity(self._settings.config_file or find_config_file())
         found["data"] = _identity(self._settings.data_dir)
+        # A client removes the socket of a server that hangs.
+        found["socket"] = _identity(self._path)
+        for setting in setting_table():
+            if setting.secret and (file := os.environ.get(setting.file_variable)):
+                found[setting.file_variable] = _identity(self._folder / file)
         if all(self._seen.setdefault(name, identity) == identity for name, identity in found.items()):
             return False
         self._stop.set()
@@ -221,6 +229,12 @@ def _run_command(command: RemoteCommand, words: list[str]) -> dict[str, Any] | N
         command.is_over = True
     files = [(name, base64.b64encode(data).decode()) for name, data in command.files]
     return {"code": int(code), "printed": command.printed, "files": files}
+
+
+def is_wanted(record: logging.LogRecord) -> bool:
+    """Return False for a warning during a command with `--quiet`."""
+    command = remote_command.get()
+    return command is None or not command.is_quiet or record.levelno >= logging.ERROR
 
 
 def _identity(path: str | Path | None) -> tuple[str, int, int, int] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
 import os
 import shutil
 import signal
@@ -16,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import callers, main, warm_client
+from scraper.cli import callers, main, warm_client, warm_server
 from scraper.cli.callers import LeaveServerError, RemoteCommand, remote_command
 from scraper.cli.setting_options import load_settings
 from scraper.tools.model import ToolAnswer
@@ -98,6 +100,37 @@ def test_a_full_queue_of_a_server_that_hangs_leaves_the_command_here(runtime: Pa
         assert warm_client.run(["fetch", "example.com"]) is None
 
 
+def test_a_server_that_hangs_is_left_soon_and_replaced(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(warm_client.socket_path())
+    monkeypatch.setattr(warm_client, "_START_S", 0.0)
+    monkeypatch.setattr(warm_client, "_SILENCE_S", 0.05)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        assert warm_client.run(["fetch", "example.com"]) is None
+    assert not path.exists()
+
+
+def test_a_fourth_server_is_not_started(runtime: Path) -> None:
+    warm_client.socket_path()
+    with contextlib.ExitStack() as stack:
+        for name in ("one", "two", "three", "stale"):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(str(runtime / f"{name}.sock"))
+            if name != "stale":
+                listener.listen()
+        assert warm_client.run(["fetch", "example.com"]) is None
+        assert {file.stem for file in runtime.glob("*.sock")} == {"one", "two", "three"}
+
+
+def test_a_quiet_command_gets_no_warnings_of_the_server(remote: RemoteCommand) -> None:
+    levels = (logging.WARNING, logging.ERROR)
+    records = [logging.LogRecord("scraper", level, "", 1, "text", None, None) for level in levels]
+    assert list(map(warm_server.is_wanted, records)) == [True, True]
+    remote.is_quiet = True
+    assert list(map(warm_server.is_wanted, records)) == [False, True]
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root of Linux makes such a network")
 def test_a_sandbox_with_another_network_has_another_server(runtime: Path) -> None:
     code = "from scraper.cli import warm_client; print(warm_client.socket_path())"
@@ -168,7 +201,16 @@ def test_a_folder_that_cannot_be_used_leaves_the_command_here(
     assert warm_client.run(["fetch", "example.com"]) is None
 
 
-@pytest.mark.parametrize("changed", ["code", "data", "home", "agent"])
+_VARIABLES = {
+    "data": "SEARCH_MCP_DATA",
+    "home": "HOME",
+    "postgres": "PGPASSWORD",
+    "authority": "SSL_CERT_FILE",
+    "agent": "SEARCH_MCP_AGENT",
+}
+
+
+@pytest.mark.parametrize("changed", ["code", "data", "home", "postgres", "authority", "agent"])
 def test_other_code_data_or_settings_have_another_server(
     runtime: Path, monkeypatch: pytest.MonkeyPatch, changed: str
 ) -> None:
@@ -176,7 +218,7 @@ def test_other_code_data_or_settings_have_another_server(
     if changed == "code":
         monkeypatch.setattr(warm_client, "__file__", "/elsewhere/warm_client.py")
     else:
-        name = {"data": "SEARCH_MCP_DATA", "home": "HOME", "agent": "SEARCH_MCP_AGENT"}[changed]
+        name = _VARIABLES[changed]
         monkeypatch.setenv(name, "/elsewhere")
     assert (warm_client.socket_path() == before) is (changed == "agent")
 

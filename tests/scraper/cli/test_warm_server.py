@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import re
@@ -142,13 +143,18 @@ async def test_a_moved_data_folder_and_a_changed_configuration_have_another_serv
     assert len(warm.servers()) == 2
 
 
-async def test_a_configuration_is_that_of_the_first_command_too(warm: Warm, site: Site) -> None:
-    config = warm.folder / "config.toml"
-    config.write_text("")
-    variables = {"SEARCH_MCP_CONFIG": str(config)}
+@pytest.mark.parametrize("secret", [False, pytest.param(True, marks=pytest.mark.thorough)])
+async def test_a_configuration_is_that_of_the_first_command_too(warm: Warm, site: Site, secret: bool) -> None:
+    config, key = warm.folder / "config.toml", warm.folder / "key"
+    config.write_text('acting = "act"\n' if secret else "")
+    key.write_text(base64.b64encode(bytes(32)).decode())
+    variables = {"SEARCH_MCP_CONFIG": str(config), "SEARCH_MCP_PROFILE_KEY_FILE": str(key)}
     await warm.run("server", "start", env=variables)
     (server,) = warm.servers()
-    config.write_text('acting = "act"\n')
+    if secret:
+        key.write_text(base64.b64encode(bytes(range(32))).decode())
+    else:
+        config.write_text('acting = "act"\n')
     acted = await warm.run("act", f"open {site.url('/acting/form')}", env=variables)
     assert acted.code == 0, acted.err
     await until(lambda: not alive([server]), limit_s=SOON_S)
