@@ -39,7 +39,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
         ("full", "read_doc", {"source": "http://site.example/document/table.csv"}, _BOTH),
         ("full", "compare", {"question": _QUESTION, "urls": [_TIDES, _FERRIES]}, _BOTH),
         ("full", "map", {"url": "http://site.example/static/0", "question": "static 3"}, _BOTH),
-        ("full", "crawl", {"url": "http://site.example/", "include": ["/guide/*"], "question": _QUESTION}, _BOTH),
+        ("full", "crawl", {"url": "http://site.example/", "include_paths": ["/guide/*"], "question": _QUESTION}, _BOTH),
         ("full", "changes", {"urls": [_TIDES]}, _BOTH),
         ("full", "see", {"url": _TIDES}, _DEFAULT),
         ("full", "cache_search", {"query": "spring tide"}, _BOTH),
