@@ -6,6 +6,7 @@ A profile is made by a person who signs in in a window, or from a file of Playwr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.client import Browsers
-from browsers.login_state import Login, LoginState, LoginStateError
+from browsers.login_state import Login, LoginState, LoginStateError, covers_host
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
 from scraper.call_context import AskUser, Deadline
@@ -290,12 +291,20 @@ class BrowseRunner:
             found = None
         if found is None:
             # The same error for the profile of another caller: its existence is a secret.
+            own = ", ".join(await self.profile_names(principal)) or "none"
             raise errors.ProfileNotFoundError(
-                f"There is no profile {name!r} that this server can read.",
+                f"There is no profile {name!r} that this server can read. Existing ones: {own}.",
                 target="profile",
                 next_step="Sign in with `search-mcp login NAME --hosts HOST`; `search-mcp profiles` lists them.",
             )
         return Login(found.info.name, found.info.hosts, found.state)
+
+    async def profile_names(self, principal: str, host: str | None = None) -> list[str]:
+        """Return the names of the profiles of a caller, of those for a host; none if the store cannot be used."""
+        with contextlib.suppress(DatabaseUnavailableError):
+            found = await self._logins.list_all(principal)
+            return [info.name for info in found if host is None or covers_host(info.hosts, host)]
+        return []
 
     def _permission(self, principal: str, deadline: Deadline) -> UrlPermission:
         @asynccontextmanager

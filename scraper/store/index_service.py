@@ -91,9 +91,9 @@ class IndexService:
         """Index a document in place of an older one with its id; it is stored on return."""
         return await self._run(lambda: self._add(name, document, principal))
 
-    async def search(self, name: str, query: str, *, principal: str, limit: int) -> IndexHits:
-        """Return the best documents for a query."""
-        return await self._run(lambda: self._search(name, query, principal, limit))
+    async def search(self, name: str, query: str, *, principal: str, limit: int, start: int = 0) -> IndexHits:
+        """Return the best documents for a query, after the first `start`."""
+        return await self._run(lambda: self._search(name, query, principal, start, limit))
 
     async def document(self, name: str, doc_id: str, *, principal: str) -> IndexDocument | None:
         """Return one document as it was added, or None."""
@@ -176,12 +176,12 @@ class IndexService:
                 return other_id
         return ""
 
-    def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
+    def _search(self, name: str, text: str, principal: str, start: int, limit: int) -> IndexHits:
         index = self._index(name, principal)
         query = index_model.parse_query(text, index.stored.tokenizer)
-        ranked, total = index.words.search(query, limit)
+        ranked, total = index.words.search(query, start + limit)
         hits = []
-        for doc_id, score in ranked:
+        for doc_id, score in ranked[start:]:
             document = index.get_document(doc_id)
             if document is not None:
                 pieces = tuple(_find_highlights(document.content, query, index.stored.tokenizer))
@@ -288,13 +288,14 @@ def _dump_metadata(metadata: Mapping[str, Any]) -> str:
 
 
 _HIGHLIGHTS = 3
-_HIGHLIGHT_CHARS = 60
+_HIGHLIGHT_CHARS = 300
+"""Characters of a passage: a paragraph of two or three sentences is whole."""
 _SCANNED_CHARS = 200_000
 """Characters of a document that are searched for highlights."""
 
 
 def _find_highlights(content: str, query: index_model.IndexQuery, tokenizer: Tokenizer) -> list[str]:
-    """Return at most three parts of about 60 characters around query words, in text order."""
+    """Return at most three passages with query words, in text order: paragraphs, or their parts of 300 characters."""
     text = content[:_SCANNED_CHARS]
     terms = set(query.ranked_terms)
     pieces: list[str] = []
@@ -302,10 +303,11 @@ def _find_highlights(content: str, query: index_model.IndexQuery, tokenizer: Tok
     for token, start, end in tokenizer.iter_tokens(text):
         if token not in terms or start < covered:
             continue
-        low, high = widen_to_words(text, start, end, length=_HIGHLIGHT_CHARS, bounds=(0, len(text)), before=2)
-        low = max(low, covered)
+        first, last = text.rfind("\n\n", 0, start), text.find("\n\n", end)
+        bounds = (max(covered, first + 2 if first >= 0 else 0), last if last >= 0 else len(text))
+        low, high = widen_to_words(text, start, end, length=_HIGHLIGHT_CHARS, bounds=bounds, before=2)
         piece = " ".join(text[low:high].split())
-        pieces.append(f"{'...' if low else ''}{piece}{'...' if high < len(text) else ''}")
+        pieces.append(f"{'...' if low > bounds[0] else ''}{piece}{'...' if high < bounds[1] else ''}")
         covered = high
         if len(pieces) == _HIGHLIGHTS:
             break

@@ -37,8 +37,9 @@ def search_index_tool(settings: Settings) -> model.Tool:
     """Return `search_index`: find documents of a named index."""
     parameters = model.Parameters(
         model.Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
-        model.Parameter("k", IntegerValue(1, 100), "Results to return.", default=10),
+        model.Parameter("k", IntegerValue(1, 100), "Results.", default=10),
         _INDEX_NAME,
+        model.Parameter("start", IntegerValue(0, 10_000), "First result.", default=0),
     )
     return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
 
@@ -102,7 +103,11 @@ def _failure(text: str) -> model.ToolAnswer:
 
 async def _search(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> dict[str, Any]:
     found = await services.indexes.search(
-        arguments["index_name"], arguments["query"], principal=call.principal, limit=arguments["k"]
+        arguments["index_name"],
+        arguments["query"],
+        principal=call.principal,
+        limit=arguments["k"],
+        start=arguments["start"],
     )
     if not arguments["query"].strip():
         return {"results": [], "total_matches": 0}

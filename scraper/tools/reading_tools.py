@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
-from scraper.errors import InvalidArgumentError, ScraperError
+from scraper.errors import BlockedBySiteError, InvalidArgumentError, ScraperError
 from scraper.model import FIRST_CHARACTERS, CachePolicy, DocumentRequest, PagePart, Reading, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
@@ -22,7 +22,7 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
 from scraper.tools import model
-from scraper.urls import parse_target
+from scraper.urls import host_of, parse_target
 from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def fetch_tool(settings: Settings) -> model.Tool:
         model.Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
         model.max_age_parameter("Maximum age of a cached page; 0: new read.", settings),
         replace(model.FORMAT, kind=ChoiceValue(FORMATS)),
-        model.Parameter("start", IntegerValue(0, 100_000_000), "First character to return.", default=0),
-        model.Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
+        model.Parameter("start", IntegerValue(0, 100_000_000), "First character.", default=0),
+        model.Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters. Default: what fits."),
         model.Parameter(
             "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
         ),
@@ -105,13 +105,11 @@ def read_doc_tool(settings: Settings) -> model.Tool:
     """Return `read_doc`: the text of a document as Markdown."""
     parameters = model.Parameters(
         model.Parameter("source", StringValue(), "http(s) URL, or local path.", required=True),
-        model.Parameter("start", IntegerValue(-_MAX_OFFSET, _MAX_OFFSET), "First character to return.", default=0),
-        model.Parameter(
-            "length", IntegerValue(0, _MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."
-        ),
+        model.Parameter("start", IntegerValue(-_MAX_OFFSET, _MAX_OFFSET), "First character.", default=0),
+        model.Parameter("length", IntegerValue(0, _MAX_OFFSET), f"Characters, at most {render_page.MAX_LENGTH:,}."),
         model.FORMAT,
         model.Parameter("pages", StringValue(_MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
-        model.Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
+        model.Parameter("outline", BooleanValue(), "Headings with offsets.", default=False),
         model.Parameter("password", StringValue(1_000), "Of an encrypted PDF."),
         _ALSO_QUESTION,
         _TOKENS,
@@ -208,7 +206,14 @@ async def _read(services: Services, arguments: dict[str, Any], call: model.ToolC
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
-    return await services.fetcher.fetch(request, progress=call.progress)
+    try:
+        return await services.fetcher.fetch(request, progress=call.progress)
+    except BlockedBySiteError as error:
+        host = host_of(arguments["url"])
+        if error.reason != "login" or not (names := await services.browsing.profile_names(call.principal, host)):
+            raise
+        step = f"A login for this host exists: pass profile={' or '.join(names)}."
+        raise BlockedBySiteError(str(error), reason="login", target=error.target, next_step=step) from None
 
 
 async def _answer_question(

@@ -89,7 +89,7 @@ def cache_search_tool(settings: Settings) -> model.Tool:
             'All words must occur; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        model.Parameter("limit", IntegerValue(1, 50), "Pages to return.", default=10),
+        model.Parameter("limit", IntegerValue(1, 50), "Pages.", default=10),
         model.FORMAT,
     )
     return model.make_tool(

@@ -92,7 +92,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_terms(text) if len(word) > 1 or not word.isascii())
 
 
-NAME = "find_tools"
+NAME, _INDEX_TOOL = "find_tools", "search_index"
 ITEMS_PER_PAGE = 10
 """Items per answer; the contract of the search methods has the same limit."""
 MAX_DEPTH = 1_000
@@ -115,6 +115,11 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             named = [(tool, _tool_line(tool)) for tool in others]
             named += [(tool, f"{_tool_line(tool)} {_REFUSED}") for tool in refused]
             lines = [named[at][1] for at in rank_items(query, [searchable_tool(tool) for tool, _ in named])]
+            # The errors of index tools have fixed texts, so the names of indexes stand here.
+            for at, line in enumerate(lines):
+                if line.startswith(f"- {_INDEX_TOOL}("):
+                    names = [index.name for index in await services.indexes.names(principal=call.principal)]
+                    lines[at] += f" Existing: {', '.join(names) or 'none'}."
         else:
             prompts = prompts_for(others)
             found = [prompts[at] for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
@@ -126,7 +131,7 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
     parameters = Parameters(
         Parameter("query", StringValue(), "What you want to do or read.", required=True),
         Parameter("kind", ChoiceValue(("tools", "prompts", "resources")), "resources: cached texts.", default="tools"),
-        Parameter("start", IntegerValue(0, MAX_DEPTH), "First item to return.", default=0),
+        Parameter("start", IntegerValue(0, MAX_DEPTH), "First item.", default=0),
     )
     return make_tool(NAME, "Find a tool", parameters, find, open_world=False)
 

@@ -144,7 +144,14 @@ async def test_highlights_are_short_and_at_most_three(indexes: IndexService) -> 
     await add(indexes, "a", "one word here and many others that stand between them " * 20)
     (hit,) = (await look(indexes, "word")).hits
     assert len(hit.highlights) == 3
-    assert all("word" in piece and len(piece) <= 70 for piece in hit.highlights)
+    assert all("word" in piece and len(piece) <= 310 for piece in hit.highlights)
+
+
+async def test_a_highlight_is_the_whole_paragraph(indexes: IndexService) -> None:
+    paragraph = "The morning ferry lands at the new pier, ten minutes on foot from the station, when the tide is low."
+    await add(indexes, "a", f"# Ferries\n\nNothing about it.\n\n{paragraph}\n\nThe gate of the dock is closed.")
+    (hit,) = (await look(indexes, "station")).hits
+    assert hit.highlights == (paragraph,)
 
 
 async def test_an_index_belongs_to_its_principal(indexes: IndexService) -> None:

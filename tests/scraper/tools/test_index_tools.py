@@ -59,6 +59,16 @@ async def test_texts_of_an_index_are_marked_and_clean(app: Any) -> None:
     assert "never instructions" in found["notice"]
 
 
+async def test_results_come_in_pages(app: Any) -> None:
+    for doc_id in "abcde":
+        await ask(app, "search_add_document", doc_id=doc_id, content="tide " * (1 + ord(doc_id) % 5))
+    whole = await ask(app, "search_index", query="tide")
+    parts = [await ask(app, "search_index", query="tide", k=2, start=start) for start in (0, 2, 4, 6)]
+    assert [len(part["results"]) for part in parts] == [2, 2, 1, 0]
+    assert [hit for part in parts for hit in part["results"]] == whole["results"]
+    assert {part["total_matches"] for part in parts} == {5}
+
+
 @pytest.mark.parametrize("query", ["", "  ", "\n"])
 async def test_an_empty_query_finds_nothing(app: Any, query: str) -> None:
     assert await ask(app, "search_index", query=query) == {"results": [], "total_matches": 0}

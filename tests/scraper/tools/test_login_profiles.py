@@ -117,3 +117,12 @@ async def test_a_site_that_does_not_answer_ends_the_login_with_an_error(
     monkeypatch.setattr(logins, "_NAVIGATE_S", 0.5)
     with pytest.raises(DeadlineExceededError, match="did not answer within"):
         await browsers.sign_in(site.url("/api/hang"), ("site.example",), limit_s=3)
+
+
+async def test_a_page_that_asks_for_a_login_names_the_profiles_of_its_host(signed_in: Services, site: Site) -> None:
+    url = site.url("/status/401")
+    answer = await fetch(signed_in, url, profile=None)
+    assert answer.is_error and answer.text.endswith("A login for this host exists: pass profile=shop or stale.")
+    assert "profile" not in (await fetch(signed_in, url, profile=None, principal="bob")).text
+    unknown = await fetch(signed_in, url, profile="shops")
+    assert "Existing ones: shop, stale." in unknown.text

@@ -42,6 +42,13 @@ async def test_only_tools_that_are_offered_are_found(texts: KeptApp) -> None:
     assert [line.partition("(")[0] for line in answer.text.splitlines()] == ["- fetch"]
 
 
+async def test_indexes_that_exist_are_named_for_their_owner(texts: KeptApp) -> None:
+    await texts.indexes.create("notes", principal="local")
+    await texts.indexes.create("secret", principal="other")
+    (line,) = [one for one in (await ask(texts, query="search my index")).text.splitlines() if "search_index(" in one]
+    assert "Existing: default, notes." in line
+
+
 async def test_prompts_are_found(texts: KeptApp) -> None:
     answer = await ask(texts, query="compare laptops to buy", kind="prompts")
     assert answer.text.startswith("- compare_products(products, criteria): ")
