@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import Any, cast
 
 from lxml import etree
@@ -265,7 +265,7 @@ _MAX_LINE = 240
 _MAX_AROUND_NAME = 720
 """Characters of an element that may contain a name."""
 _MAX_USER_WORDS, _MAX_PERSON_WORDS = 8, 6
-_MAX_NAMED_PARTS, _MAX_PEOPLE = 20, 3
+_MAX_NAMED_PARTS, _MAX_PEOPLE = 20, 5
 """Links in an element that may be names, and people in one element; more are a list of something else."""
 _MAX_BEGINNING = 60
 """Characters with the words before a signed name."""
@@ -289,8 +289,8 @@ _AFTER_USER = WordPattern(
 _NO_NAME = WordPattern(r"^(?:\W*|{byline.no_name}|sponsored.*|#\d\S*|https?:.*|\d{4}-\d\d-\d\d.*)$")
 _DATE_WORD = "|".join(f"{{{name}}}" for name in date_parsing.MONTHS_AND_DAYS)
 _AFTER_PERSON = WordPattern(
-    rf"[\s,]+(?:{_DATE_WORD})\.?,?\s+\d.*$|"
-    r"\s+(?:[|•·–—/-]|[<(\[][^<>()\[\]]*(?:@|\sat\s)|\b{byline.after_name}\b).*$|"
+    rf"[\s,]+(?:{{byline.after_name}}\s+)?(?:{_DATE_WORD})\.?,?\s+\d.*$|"
+    r"\s+(?:[|•·–—/-]|[<(\[][^<>()\[\]]*(?:@|\sat\s)|\b(?!(?-i:[A-Z][a-z])){byline.after_name}\b).*$|"
     r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$|\s+{byline.reporter}$"
 )
 _WORD = re.compile(r"[^\W\d_][\w.'’-]*")
@@ -320,7 +320,8 @@ def clean_person(text: str) -> str:
     name = _AFTER_PERSON.sub("", strip_byline(clean_line(text, _MAX_LINE // 2))).strip(_EDGES)
     words = _WORD.findall(name)
     cased = [word for word in words if word.lower() not in _NAME_PARTICLES.all]
-    is_name = cased and len(words) <= _MAX_PERSON_WORDS and len(name) <= _MAX_NAME
+    people = min(_MAX_PEOPLE, 1 + name.count(","))
+    is_name = cased and len(words) <= people * _MAX_PERSON_WORDS and len(name) <= people * _MAX_NAME and ":" not in name
     return name if is_name and not any(word[0].islower() for word in cased) else ""
 
 
@@ -329,10 +330,11 @@ def read_names(element: Element, clean: Callable[[str], str]) -> list[str]:
 
     `clean` returns the name in a text, or "".
     """
-    inner = next((part for part in element.iter() if part.get("itemprop") == "name"), None)
-    if inner is not None:
-        return list(filter(None, [clean(inner.get("content") or text_of(inner))]))
-    whole = text_of(element)
+    inner = [part for part in element.iter() if part.get("itemprop") == "name"]
+    if inner:  # deeper ones may name a company
+        parts = (part for part in inner[:_MAX_PEOPLE] if part.getparent() is inner[0].getparent())
+        return list(filter(None, dict.fromkeys(clean(part.get("content") or text_of(part)) for part in parts)))
+    whole = _join_words(element)
     if len(whole) > _MAX_AROUND_NAME:
         return []
     if _shows_avatar(element):
@@ -343,7 +345,17 @@ def read_names(element: Element, clean: Callable[[str], str]) -> list[str]:
         found = list(filter(None, names))
         if 0 < len(found) <= _MAX_PEOPLE:
             return found
-    return list(filter(None, [clean(whole)]))
+    others = () if clean is clean_user else islice(element, _MAX_NAMED_PARTS)  # a role may follow the name of a person
+    texts = chain([whole], map(text_of, others))
+    return list(islice(filter(None, map(clean, texts)), 1))
+
+
+def _join_words(element: Element) -> str:
+    """Return the text of an element, with a space between a part that ends in lower case and one in upper case."""
+    joined = ""
+    for text in element.itertext():
+        joined += f" {text}" if joined[-1:].islower() and text[:1].isupper() else text
+    return joined
 
 
 def _without_avatar(element: Element) -> str:

@@ -68,7 +68,7 @@ def read(page: PageTree) -> Metadata:
     metas: dict[str, str] = {}
     for name, content in page.head.metas:
         metas.setdefault(name, content)
-    metas |= _join_scholarly_authors(page.head.metas)
+    metas |= _join_authors(page.head.metas)
     items = jsonld.read_items(
         page.head.jsonld_scripts, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
     )
@@ -90,13 +90,14 @@ def read(page: PageTree) -> Metadata:
     )
 
 
-def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _join_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for name, content in metas:
-        if name in _SCHOLARLY_METAS:
-            turned = _REVERSED_NAME.fullmatch(clean_line(content, _MAX_NAME))
+        if name in _AUTHOR_METAS and "://" not in content:
+            turned = name in _SCHOLARLY_METAS and _REVERSED_NAME.fullmatch(clean_line(content, _MAX_NAME))
             found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
-    return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
+    people = {name: list(filter(author_date_labels.clean_person, names)) or names[:1] for name, names in found.items()}
+    return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in people.items()}
 
 
 def _select_own_items(items: list[jsonld.JsonLdItem], title: str, url: str) -> list[jsonld.JsonLdItem]:
@@ -189,7 +190,7 @@ def _parse_person(text: str, site: str | None) -> str | None:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
     lowered = name.lower().rstrip(".")
     is_name = lowered not in _PLACEHOLDER_NAMES.all | _DATE_NAMES.all and name.lower() != (site or "").lower()
-    is_long = len(name) > 2 or (name.isalpha() and not name.isupper())
+    is_long = len(name) > 2 or (len(name) == 2 and name.isalpha())
     is_code = "://" in name or name.endswith(("*", "()"))  # a form field, a function call
     return (
         name if is_name and is_long and not is_code and len(name) <= _MAX_NAME and any(map(str.isalpha, name)) else None
@@ -250,11 +251,23 @@ def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
 
 
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
-    """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ..."."""
-    for element in near:
-        is_named = author_date_labels.declares_author(element)
-        if is_named and (names := author_date_labels.read_names(element, author_date_labels.clean_person)):
-            yield ", ".join(names)
+    """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ...".
+
+    Elements of one row are the authors of one text. Of nested elements, only the innermost with a name counts.
+    """
+    named = {
+        element: author_date_labels.read_names(element, author_date_labels.clean_person)
+        for element in near
+        if author_date_labels.declares_author(element)
+    }
+    around = {outer for element, names in named.items() if names for outer in element.iterancestors()}
+    rows: dict[tuple[Element | None, str, str | None], dict[str, None]] = {}
+    for element, names in named.items():
+        row = element.getparent()
+        row = row.getparent() if row is not None and row.tag == "li" else row
+        if names and element not in around:
+            rows.setdefault((row, element.tag, element.get("class")), {}).update(dict.fromkeys(names))
+    yield from (", ".join(islice(row, _MAX_AUTHORS)) for row in rows.values())
     for element in near:
         if name := author_date_labels.read_signed_name(element):
             yield name

@@ -130,10 +130,11 @@ def read_date(element: Element, *, is_dated: bool) -> WrittenDate | None:
     stated, moment = _read_stated(element) if is_dated else ("", None)
     for text, inner in _own_texts(element):
         found = find_written_date(text, is_hinted=is_dated)
-        if found is None or (not is_dated and len(text) > len(found[0]) + _MAX_LABEL):
-            continue
-        published = _PUBLISHED.search(text)
+        published = _PUBLISHED.search(text) if found else None
         own = find_written_date(text[published.end() :], is_hinted=is_dated) if published else None
+        is_label = own is not None and published is not None and not published.start()
+        if found is None or (not is_dated and not is_label and len(text) > len(found[0]) + _MAX_LABEL):
+            continue
         written, known = own or found
         title = (element.get("title") or "")[:_MAX_CHARS]
         kind = DateKind.PUBLISHED if own else _kind_of(element, f"{inner} {text}")

@@ -231,6 +231,12 @@ def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
     assert read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author == "Ada Lovelace, Ben Oyelaran"
 
 
+def test_several_authors_have_metas_of_their_own_and_photographers_are_not_among_them() -> None:
+    names = ("Ada Lovelace", "https://x.example/ada", "Ben Oyelaran", "(Image: Getty)")
+    metas = "".join(f'<meta name="author" content="{name}">' for name in names)
+    assert read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author == "Ada Lovelace, Ben Oyelaran"
+
+
 @pytest.mark.parametrize("name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"])
 def test_text_in_the_place_of_an_author_must_be_a_name(name: str) -> None:
     page = f"<meta name=author content='{name}'><meta property=og:site_name content=Site><p>{WORDS}</p>"
