@@ -189,7 +189,11 @@
     return style.webkitBackgroundClip.includes('text') ? [background, color || PICTURE] : [color, null];
   };
 
-  // Returns the styles that change what an element's text says: struck, kept lines, a box within a line.
+  // Returns the styles that change what an element's text says, by their names in text_styles.py.
+  const RAISED = { super: 'raised', sub: 'lowered' };
+  const LIST_TYPES = {
+    'lower-alpha': 'a', 'lower-latin': 'a', 'upper-alpha': 'A', 'upper-latin': 'A', 'lower-roman': 'i', 'upper-roman': 'I',
+  };
   const STRUCK = new Set(['S', 'DEL', 'STRIKE']);
   const KEEPS_LINES = new Set(['PRE', 'CODE', 'TEXTAREA', 'SAMP', 'KBD']);
   const textStyleOf = (name, style, element) => {
@@ -203,6 +207,8 @@
       }
     }
     if (style.display.startsWith('inline') && name === 'DIV') found.push('inline');
+    if (name === 'SPAN' && RAISED[style.verticalAlign]) found.push(RAISED[style.verticalAlign]);
+    if (name === 'OL' && LIST_TYPES[style.listStyleType]) found.push(LIST_TYPES[style.listStyleType]);
     return found.join(' ');
   };
 

@@ -91,28 +91,8 @@ def drop_duplicate_blocks(
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text; none on forum pages.
-
-    On listing pages, return only their headings, names and prices.
-    """
-    if types["forum"] >= _MAX_FORUM:
-        return np.zeros(page.n, np.bool_)
-    listed = page.cards >= _MIN_LISTED
-    if types["listing"] + types["collection"] < _MAX_FORUM or not listed.any():
-        return listed
-    is_price = (page.money > 0) & (page.characters <= _MAX_PRICE_LENGTH)
-    return listed & (page.heading | is_price | _find_names(page, listed))
-
-
-def _find_names(page: PageStatistics, listed: BlockMask) -> BlockMask:
-    """Return short blocks of one path in all items, most of which differ, unless another path repeats their text."""
-    paths, texts = page.path_groups, page.text_ids
-    counts = np.bincount(paths, listed)
-    pairs = np.unique(np.stack([paths, texts]), axis=1)
-    distinct = np.bincount(np.unique(np.stack([paths[listed], texts[listed]]), axis=1)[0], minlength=len(counts))
-    lengths = np.bincount(paths, page.characters * listed) / np.maximum(counts, 1)
-    are_names = (counts >= _MIN_LISTED) & (distinct >= _MIN_DIFFERENT * counts) & (lengths <= _MAX_NAME_LENGTH)
-    return np.asarray(are_names[paths] & (np.bincount(pairs[1])[texts] == 1))
+    """Return the blocks of list items, which may repeat a text such as a title or a price; none on forum pages."""
+    return (page.cards >= _MIN_LISTED) & (types["forum"] < _MAX_FORUM)
 
 
 _BEYOND_DOUBT = 0.8
@@ -128,10 +108,6 @@ _COMMENTS_ARE_CONTENT, _TEASERS_ARE_CONTENT = 0.9, 0.3
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
-_MAX_PRICE_LENGTH = 100
-"""Characters. Products of a list may have the same price."""
-_MIN_DIFFERENT, _MAX_NAME_LENGTH = 0.5, 120
-"""Share of different texts among the names of items, and their mean characters."""
 _IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
 """Shares of similar blocks in cards that are selected: with at least the first, all are selected (the second is for
 articles); with at most the third, none."""

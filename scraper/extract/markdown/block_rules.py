@@ -237,6 +237,9 @@ class CalloutRules(MarkdownRules):
             return
         for element, classes in find_by_class(root, _CALLOUT_CLASS):
             if not _REMOVED_CLASSES.isdisjoint(classes):
+                element.tail = (
+                    f" {element.tail or ''}" if not element.tail or element.tail[0].isalnum() else element.tail
+                )
                 remove(element)
             elif element.tag in _TAGS or "-" in element.tag:
                 kind = _detect_kind(element, classes)

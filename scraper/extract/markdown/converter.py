@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
+from unicodedata import category
 
 from lxml import etree
 
@@ -41,6 +42,7 @@ class _FootnoteRules(MarkdownRules):
 
 
 _MAX_OPTIONS = 12
+_MAX_PRICE = 20
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
@@ -138,10 +140,17 @@ def _character_before(element: Element) -> str:
     return (text or "")[-1:]
 
 
+def _is_price(cents: Element) -> bool:
+    """Return True if a number behind another one is next to a sign of a currency: 19 and raised 99 are 19.99."""
+    around, before = cents.getparent(), _character_before(cents)
+    text = text_of(around)[:_MAX_PRICE] if around is not None and before.isdigit() else ""
+    return any(category(sign) == "Sc" for sign in text)
+
+
 def _emphasis(marker: str) -> Callable[..., str]:
     def rule(self: _PageConverter, el: SoupTag, text: str, parent_tags: Tags) -> str:
         body = text.strip()
-        if not body or "_noformat" in parent_tags or "\n\n" in body:
+        if not body or "_noformat" in parent_tags or "\n\n" in body or _HEADING_LIKE.match(body):
             return text
         if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
@@ -238,6 +247,8 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
     def convert_sup(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Keep powers: without a mark 10 to the sixth would be read as 106. Ordinals such as 1st are plain text."""
         power = text.strip()
+        if len(power) == 2 and power.isdigit() and _is_price(el.element):
+            return f".{power}"
         if _SIMPLE_POWER.fullmatch(power):
             return power.translate(_SUPERSCRIPTS)
         is_variable = len(power) == 1 and power.isalpha() and _character_before(el.element).isalpha()

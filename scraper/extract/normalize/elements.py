@@ -186,6 +186,7 @@ _FIRST_WORD = re.compile(r"[^\W_]+")
 _LABEL_CLASS = re.compile(r"[\s_-](?:feature|tag|label|badge|chip|pill|lozenge|modifier|keyword|category)[\s_-]")
 """Classes of short labels in a row, which style sheets separate."""
 _WORD_WINDOW = 40
+_MAX_MARK = 7
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
 
@@ -243,9 +244,18 @@ def _separate_neighbors(root: Element) -> None:
         is_label = first.get("class") == second.get("class") and _LABEL_CLASS.search(
             pad_names(first.get("class") or "")
         )
-        is_separate = is_label or _are_separate_words(left, _first_text(second))
+        right = _first_text(second)
+        # A sign in brackets at the beginning of a line marks a passage.
+        is_mark = left[:1] == "(" and left[-1:] == ")" and right[:1].isalpha() and _begins_line(first, left)
+        is_separate = is_label or is_mark or _are_separate_words(left, right)
         if is_separate and next(first.iterancestors("pre", "code"), None) is None:
             first.tail = " "
+
+
+def _begins_line(element: Element, text: str) -> bool:
+    around = element.getparent()
+    is_first = element.getprevious() is None and around is not None and not (around.text or "").strip()
+    return is_first and 2 < len(text) <= _MAX_MARK
 
 
 def _last_text(element: Element) -> str:

@@ -1,4 +1,4 @@
-"""Turn styles and elements that change what a text says into plain HTML: struck text, kept lines, boxes in a line.
+"""Turn styles that change what a text says into HTML: struck or raised text, kept lines, list letters, inline boxes.
 
 HTML states which elements are blocks; all others are inline as far as they stand amid text. Styles come from the
 browser's marks, inline styles, and rules of inline style sheets for a single class.
@@ -12,22 +12,31 @@ from typing import Final
 
 from lxml import etree
 
-from scraper.html.dom.parsing import ALL_BLOCKS, INLINE, Element, attribute_selector, find_by_class
+from scraper.html.dom.parsing import ALL_BLOCKS, INLINE, LISTS, Element, attribute_selector, find_by_class, text_of
 from scraper.html.page.css_rules import MAX_CSS
 from scraper.html.page.style_sheets import clear_comments, parse_rules
 
 STYLE_ATTRIBUTE: Final = "data-x-text"
-"""Attribute in which the browser marks the text styles of an element: `struck`, `lines` or `inline`."""
+"""Attribute in which the browser marks the text styles of an element, by the names of groups of `_STYLES`."""
 
 _MARKED = attribute_selector(STYLE_ATTRIBUTE)
 _STYLED = attribute_selector("style")
-_STYLES = {
-    "struck": re.compile(r"text-decoration[\w-]*\s*:[^;]*line-through"),
-    "lines": re.compile(r"white-space[\w-]*\s*:\s*(?:pre|break-spaces)"),
-    "inline": re.compile(r"display\s*:\s*inline"),
-}
-_HINT = re.compile(r"line-through|white-space[\w-]*\s*:\s*(?:pre|break)")
-_SIMPLE = re.compile(r"[a-z]*\.([\w-]+)")
+_STYLES = re.compile(
+    r"(?P<struck>text-decoration[\w-]*\s*:[^;]*line-through)|(?P<lines>white-space[\w-]*\s*:\s*(?:pre|break-spaces))|"
+    r"(?P<inline>display\s*:\s*inline)|(?P<raised>vertical-align\s*:\s*super)|(?P<lowered>vertical-align\s*:\s*sub\b)|"
+    r"(?:list-style[\w-]*\s*:|counters?\()[^;]*"
+    r"(?:(?P<a>lower-(?:alpha|latin))|(?P<A>upper-(?:alpha|latin))|(?P<i>lower-roman)|(?P<I>upper-roman))"
+)
+"""Declarations of each style. Those of lists have the name of the attribute `type` with the same meaning."""
+_HINT = re.compile(
+    r"line-through|white-space[\w-]*\s*:\s*(?:pre|break)|vertical-align\s*:\s*su|er-(?:alpha|latin|roman)"
+)
+_HINTS = ("line", "white-space", "vertical-align", "list-style")
+_LIST_TYPES = frozenset("aAiI")
+_RAISED = {"raised": "sup", "lowered": "sub"}
+_MAX_RAISED = 4
+"""Characters. A longer text that is set higher is a badge or the like."""
+_SIMPLE = re.compile(r"[a-z]*\.([\w-]+)(\s*>?\s*li(?:::?(?:before|marker))?)?")
 _KEEPS_LINES = frozenset({"pre", "code", "textarea", "samp", "kbd", "listing", "plaintext", "xmp"})
 _BOXES = frozenset({"div", "p", "section", "article", "figure"})
 """Blocks that a style may place within a line."""
@@ -46,6 +55,11 @@ def apply_text_styles(body: Element) -> None:
             _strike(element)
         elif style == "lines":
             _break_lines(element, done)
+        elif style in _LIST_TYPES and element.tag in LISTS and element.get("type") is None:
+            element.tag = "ol"
+            element.set("type", style)
+        elif style in _RAISED and element.tag in INLINE and len(text_of(element)) <= _MAX_RAISED:
+            element.tag = _RAISED[style]
     _put_in_line(body, boxes)
 
 
@@ -53,6 +67,16 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     """Make unknown elements that stand amid text `span`, and `strike` elements `s`. `tags` are all of the tree."""
     for element in body.iter("strike") if "strike" in tags else ():
         element.tag = "s"
+    for link in body.iter("a"):
+        before, around = link.getprevious(), link.getparent()
+        text = before.tail if before is not None else around.text if around is not None else ""
+        is_amid = len(link) == 1 and (text or "").strip() and (link.tail or "").strip()
+        if (
+            is_amid
+            and link[0].tag in _BOXES
+            and ALL_BLOCKS.isdisjoint(inner.tag for inner in link[0].iterdescendants())
+        ):
+            link[0].tag = "span"
     unknown = tags - ALL_BLOCKS - INLINE
     _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
 
@@ -63,9 +87,8 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
             yield element, name
     for element in _STYLED(body):
         style = (element.get("style") or "").lower()
-        for name, pattern in _STYLES.items() if "line" in style or "white-space" in style else ():
-            if pattern.search(style):
-                yield element, name
+        for found in _STYLES.finditer(style) if any(hint in style for hint in _HINTS) else ():
+            yield element, found.lastgroup or ""
     by_class = _read_class_styles(body)
     if by_class:
         pattern = re.compile(rf" (?:{'|'.join(map(re.escape, by_class))}) ")
@@ -79,11 +102,11 @@ def _read_class_styles(body: Element) -> dict[str, str]:
     css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
     by_class: dict[str, str] = {}
     for rule in parse_rules(clear_comments(css)) if _HINT.search(css) else ():
-        name = next((name for name, pattern in _STYLES.items() if pattern.search(rule.body)), "")
-        for selector in rule.selector.split(",") if name and rule.applies else ():
+        found = _STYLES.search(rule.body)
+        for selector in rule.selector.split(",") if found and rule.applies else ():
             simple = _SIMPLE.fullmatch(selector.strip())
-            if simple:
-                by_class[simple[1]] = name
+            if found and simple and (not simple[2] or found.lastgroup in _LIST_TYPES):
+                by_class[simple[1]] = found.lastgroup or ""
     return by_class
 
 

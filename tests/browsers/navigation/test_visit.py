@@ -300,12 +300,13 @@ async def test_canceled_visit_releases_its_tab(browsers: Browsers, site: Site) -
 async def test_styles_that_change_what_a_text_says_are_marked(plain_browser: Browser) -> None:
     page = await plain_browser.new_page()
     await page.set_content(
-        "<style>.old{text-decoration:line-through}.job{white-space:pre-line}.at{display:inline-flex}</style>"
+        "<style>.old{text-decoration:line-through}.job{white-space:pre-line}.at{display:inline-flex}"
+        ".up{vertical-align:super}ol ol{list-style-type:lower-roman}</style><ol><li>x<ol class=deep><li>y</ol></ol>"
         "<p><span class=old>9</span> <s>8</s> 7</p><div class=job id=a>one\ntwo</div><div class=job>one</div>"
-        "<p>x</p>to <div class=at>@joe</div>"
+        "<p>5 m<span class=up>2</span></p>to <div class=at>@joe</div>"
     )
     await page.evaluate(f"({MARK_HIDDEN})(10000)")
     marked = await page.evaluate(
         "[...document.querySelectorAll('[data-x-text]')].map((one) => [one.className, one.dataset.xText])"
     )
-    assert marked == [["old", "struck"], ["job", "lines"], ["at", "inline"]]
+    assert marked == [["deep", "i"], ["old", "struck"], ["job", "lines"], ["up", "raised"], ["at", "inline"]]

@@ -13,6 +13,7 @@ from tests.scraper.extract.snapshots import URL, read
         ("<p>One</p><p>Two</p>", "One\n\nTwo"),
         ("<p>a\n  b\t c</p>", "a b c"),
         ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
+        ("<b><h2>Title</h2><p>x</p></b>", "## Title\n\nx"),
         ("<h2>Title <em>it</em></h2><p>x</p>", "## Title *it*\n\nx"),
         ("<h2>Title<a class=headerlink href=#t>¶</a></h2><p>x</p>", "## Title\n\nx"),
         ("<h2><a href=#t>#</a> Title</h2><p>x</p>", "## Title\n\nx"),
@@ -267,6 +268,10 @@ def test_many_adjacent_bold_elements_are_merged(hostile: Hostile[str]) -> None:
     [
         ("10<sup>12</sup> and x<sup>1234567</sup>", "10¹² and x^1234567"),
         ("2<sup>1/2</sup> m", "2^(1/2) m"),
+        ("$19<sup>99</sup> or <sup>€</sup>5<sup>49</sup>", "$19.99 or €5.49"),
+        ("2<span class=sr-only>+</span><span>1</span>⁄<span>2</span> m", "2 1⁄2 m"),
+        ("<span>(a)</span><span>on paper</span>", "(a) on paper"),
+        ("call <span>f</span><span>(a)</span><span>on</span>", "call f(a)on"),
         ("log<sub>2</sub>8 and H<sub>2</sub>O", "log₂8 and H₂O"),
         ("v<sub>max</sub> and a<sub>i+1</sub>", "v_max and a_(i+1)"),
         ("the 1<sup>st</sup>, M<sup>me</sup> and Foo<sup>TM</sup>", "the 1st, Mme and FooTM"),

@@ -22,6 +22,7 @@ def _markdown_of(html: str) -> str:
         ("<p>The <st1:place><st1:city>ferry</st1:city></st1:place> goes.</p>", "The ferry goes."),
         ("<p>Dear <bdt>Mr. <bdt>Krug</bdt></bdt>, hello</p>", "Dear Mr. Krug, hello"),
         ("<div>Thanks <div style='display: inline-flex'>@joe</div> for it</div>", "Thanks @joe for it"),
+        ("<div>See <a href=/t><div>the <b>table</b></div></a> first.</div>", f"See [the **table**]({URL}t) first."),
         ("<my-card><p>x</p></my-card><p>y</p>", "x\n\ny"),
         ("<my-a>one</my-a><my-b>two</my-b>", "one\n\ntwo"),
         ("<p>Text</p><button>Share</button>", "Text"),
@@ -57,6 +58,23 @@ def test_struck_text_is_marked(html: str, expected: str) -> None:
     ],
 )
 def test_kept_lines_stay_lines(html: str, expected: str) -> None:
+    assert _markdown_of(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ol style='list-style-type: lower-roman'><li>x<li>y</ol>", "- i. x\n- ii. y"),
+        ("<style>ol.law{list-style:upper-latin}</style><ol class=law><li>x<li>y</ol>", "- A. x\n- B. y"),
+        ("<style>.n>li:before{content:counter(c,lower-alpha)}</style><ol class=n><li>x</ol>", "- a. x"),
+        ("<ol data-x-text=I start=4><li>x</ol>", "- IV. x"),
+        ("<ol type=a style='list-style-type: upper-roman'><li>x</ol>", "- a. x"),
+        ("<p>5 m<span style='vertical-align: super'>2</span>, H<i data-x-text=lowered>2</i>O</p>", "5 m², H₂O"),
+        ("<p>Sale <span style='vertical-align: super'>until Monday</span></p>", "Sale until Monday"),
+        ("<style>.x::before{text-decoration:line-through}</style><p class=x>9</p>", "9"),
+    ],
+)
+def test_letters_of_lists_and_raised_numbers_come_from_styles(html: str, expected: str) -> None:
     assert _markdown_of(html) == expected
 
 
