@@ -168,7 +168,7 @@ def _find_adjacent_blocks(code: Element) -> Iterator[Element]:
 
 
 _LINE = re.compile(
-    r"[\s_](cm-line|view-line|ace_line|codemirror-line|code-?line|token-line|ltx_listingline|ec-line|line)\s"
+    r"[\s_](cm-line|view-line|ace[_-]line|codemirror-line|code-?line|token-line|ltx_listingline|ec-line|line)\s"
 )
 _BOX = re.compile(
     r"[\s_-](?:codemirror-code|cm-content|view-lines|ace_text-layer|fragment|ltx_listing|code|codebox|code-?block)[\s_-]"
@@ -217,6 +217,8 @@ def join_named_lines(root: Element, class_names: str) -> None:
                 lines[around[0] if box is None else box].append(element)
     for box, found in lines.items():
         if not _is_in_code(box) and _hold_all_text(box, found):
+            for token in (token for line in found for token in line.iter("code")):
+                token.tag = "span"
             texts = [extract_code(line) for line in sorted(found, key=_read_top)]
             _remove_gutter(box, len(texts))
             _write_lines(box, texts)

@@ -23,14 +23,15 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
-    p = units.pool(page, calibrate(page, probabilities, types), units.find_units(page))
+    rows = units.find_rows(page)
+    p = units.pool(page, calibrate(page, probabilities, types), [*rows, *units.find_units(page)])
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads
         chosen = select_headings(page, chosen, p)
-    chosen = units.fill(page, chosen, types)
+    chosen = units.close(units.fill(page, chosen, types), p, rows)
     is_documentation = types["documentation"] >= _MIN_DOCUMENTATION
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)

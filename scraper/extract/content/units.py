@@ -22,6 +22,10 @@ _WHOLE = (TAGS["figure"], TAGS["blockquote"], TAGS["details"])
 _MAX_BLOCKS, _MAX_WORDS = 16, 250
 """Larger quotations, collapsed parts and notes are judged block by block."""
 
+_MAX_ROW, _MAX_ROW_WORDS, _MAX_LABEL = 4, 40, 6
+"""Bounds of a row: blocks, words, and words of its label."""
+_POSSIBLE = 0.1
+
 _MAX_GAP, _MAX_GAP_WORDS, _MAX_LEVELS, _MAX_LINKED = 16, 200, 1, 0.3
 """Bounds of what is selected between siblings: blocks, words, levels below the common parent, characters in links."""
 _MAX_LEAD, _MAX_LINKED_LINE, _MIN_AROUND = 40, 0.5, 20
@@ -52,6 +56,34 @@ def find_units(page: PageStatistics) -> list[Unit]:
         if 1 < end - start <= _MAX_BLOCKS and lengths[end] - lengths[start] <= _MAX_WORDS
     ]
     return sorted(sound, key=lambda unit: unit[1] - unit[0])
+
+
+def find_rows(page: PageStatistics) -> list[Unit]:
+    """Return rows of a short label and what it stands for: neighbors of one kind with few blocks and few links."""
+    lengths = page.sum_inside(compute_prefix_sums(page.lengths))
+    kinds = np.unique(page.up * (page.name_ids.max() + 1) + page.name_ids, return_inverse=True)[1]
+    is_row = (page.blocks > 1) & (page.blocks <= _MAX_ROW) & (lengths <= _MAX_ROW_WORDS)
+    is_row &= page.lengths[np.minimum(page.first, page.n - 1)] <= _MAX_LABEL
+    is_row &= page.sum_inside(page.link_sums) <= _MAX_LINKED * page.sum_inside(page.character_sums)
+    repeats = compute_prefix_sums(np.bincount(page.text_ids)[page.text_ids] > 1)
+    is_row &= page.sum_inside(repeats) == 0
+    is_row &= (np.bincount(kinds, is_row) > 1)[kinds]
+    return list(zip(page.first[is_row].tolist(), page.last[is_row].tolist(), strict=True))
+
+
+def close(chosen: BlockMask, p: FloatArray, rows: Sequence[Unit]) -> BlockMask:
+    """Select what is missing from rows: their other blocks, and unselected rows between two selected ones.
+
+    Rows that are unlikely content are deselected instead.
+    """
+    closed = chosen.copy()
+    for start, end in rows:
+        if closed[start:end].any():
+            closed[start:end] = p[start:end].max() >= _POSSIBLE
+    for before, row, behind in zip(rows, rows[1:], rows[2:], strict=False):
+        if before[1] == row[0] and row[1] == behind[0] and closed[before[0]] and closed[behind[0]]:
+            closed[slice(*row)] = True
+    return closed
 
 
 def _group_terms(page: PageStatistics, numbers: Iterable[int]) -> Iterator[Unit]:

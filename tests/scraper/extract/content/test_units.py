@@ -39,6 +39,38 @@ def test_the_blocks_of_a_unit_share_one_probability() -> None:
     assert pooled[0] == pooled[1] == pytest.approx((0.1 * 2 + 0.7 * 5) / 7) and pooled[2] == 0.4
 
 
+_ROWS = "".join(f"<div class=row><div>{label}</div><div>{value}</div></div>" for label, value in ("ab", "cd", "ef"))
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (_ROWS, ["a b", "c d", "e f"]),
+        (
+            "<ol><li><b>1931</b><div>Launch</div><p>in spring</p><li><b>1991</b><div>End</div></ol>",
+            ["1931 Launch in spring", "1991 End"],
+        ),
+        ("<div class=x><p>one</p><p>two</p></div>", []),
+        (_ROWS.replace(">b<", ">more<").replace(">d<", ">more<"), []),
+        (_ROWS.replace("<div>b", "<div><a href=x>a link</a>").replace("<div>d", "<div><a href=y>another</a>"), []),
+    ],
+)
+def test_a_label_and_its_value_are_a_row_if_a_like_one_is_beside_it(html: str, expected: list[str]) -> None:
+    page = build(html)
+    assert [" ".join(page.texts[start:end]) for start, end in units.find_rows(page)] == expected
+
+
+@pytest.mark.parametrize(
+    ("selected", "p", "expected"),
+    [("100000", 0.5, "110000"), ("010011", 0.5, "111111"), ("010000", 0.01, "000000"), ("110000", 0.5, "110000")],
+)
+def test_rows_are_selected_whole_and_without_gaps(selected: str, p: float, expected: str) -> None:
+    page = build(_ROWS)
+    chosen = np.array([sign == "1" for sign in selected])
+    closed = units.close(chosen, np.full(page.n, p), units.find_rows(page))
+    assert "".join(map(str, closed.astype(int))) == expected
+
+
 @pytest.mark.parametrize(
     ("middle", "types", "figures", "expected"),
     [
