@@ -26,13 +26,13 @@ from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.markdown.pages import SETS, MarkdownPage, pages
 from benchmarks.markdown.score import score, summary
+from benchmarks.markdown.stock import StockConverter
 from benchmarks.peers.launch import peer_python
 from benchmarks.reader.unseen_models import UnseenModels
 from benchmarks.training.pages import samples
 from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.markdown import converter
-from scraper.extract.markdown.tree_converter import TreeConverter
 from scraper.html.dom import parsing
 from scraper.html.page import page_tree
 
@@ -201,7 +201,7 @@ def _stock_differs(page: MarkdownPage) -> bool:
     """Return True if markdownify's rules give a different result with our tree traversal."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     root = etree.fromstring(page.html.encode("utf-8", "replace"), parser)
-    return TreeConverter().render_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
+    return StockConverter().render_tree(root) != stock_markdownify(page.html, bs4_options="lxml")
 
 
 if __name__ == "__main__":

@@ -161,10 +161,6 @@ def _emphasis(marker: str) -> Callable[..., str]:
 
 
 class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, ListRules):
-    blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
-    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
-    trims_blanks: ClassVar[bool] = True
-
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag. Additional blocks and custom elements have rules too."""
         rule = super().find_rule(name)

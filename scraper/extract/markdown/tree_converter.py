@@ -15,14 +15,12 @@ from typing import Any, ClassVar, TypeAlias, cast
 from markdownify import MarkdownConverter
 
 from scraper.extract.code.blocks import detect_code_language, extract_code
-from scraper.html.dom.parsing import BLOCKS, Element, text_of
+from scraper.html.dom.parsing import ALL_BLOCKS, Element, text_of
 from scraper.html.dom.urls import UrlResolver
 from scraper.html.math import tex_delimiters
 from scraper.html.math.formulas import is_display, is_normalized
 from scraper.text.markdown_structure import fence
 
-_LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
-_BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
 
 _MAX_DEPTH = 220
@@ -48,29 +46,11 @@ class SoupTag:
     def parent(self) -> SoupTag | None:
         """Parent node, or None for the root."""
         parent = self.element.getparent()
-        return None if parent is None else SoupTag(parent)
+        return None if parent is None else type(self)(parent)
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return an attribute, or the default."""
         return self.element.get(name, default)
-
-    def __getitem__(self, name: str) -> str:
-        """Return an attribute. Raise KeyError if the element does not have it."""
-        return str(self.element.attrib[name])
-
-    def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[SoupTag]:
-        """Return the descendants of a name that have all attributes whose value is True."""
-        names = [name] if isinstance(name, str) else name
-        found = self.element.iterdescendants(*names)
-        return [SoupTag(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
-
-    def find_previous_siblings(self, name: str | None = None) -> list[SoupTag]:
-        """Return the preceding siblings of a name, nearest first."""
-        return [SoupTag(element) for element in self.element.itersiblings(name or "*", preceding=True)]
-
-    def find_previous_sibling(self, name: str | None = None) -> SoupTag | None:
-        """Return the nearest preceding sibling of a name, or None."""
-        return next(iter(self.find_previous_siblings(name)), None)
 
 
 @dataclass(slots=True)
@@ -108,13 +88,16 @@ class TreeConverter(MarkdownConverter):
 
     handlers: ClassVar[dict[str, ElementHandler]] = {}
     """Functions by tag. Each returns an element's Markdown, or None to convert it by its rule."""
-    blocks_with_loose_edges: ClassVar[frozenset[str]] = BLOCKS
+    blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
     """Tags. White space directly inside these has no meaning."""
-    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = BLOCKS | {"pre"}
+    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
     """Tags. White space directly beside these has no meaning."""
-    trims_blanks: ClassVar[bool] = False
+    trims_blanks: ClassVar[bool] = True
     """True to remove blanks at the beginning of a line after a block, and double blanks."""
+    soup_tag: ClassVar[type[SoupTag]] = SoupTag
 
+    collapse_whitespace: Callable[[str], str]
+    """Collapse white space outside of preformatted text. Subclasses define it."""
     # Missing in markdownify's own stubs.
     get_conv_fn_cached: Callable[[str], Callable[..., str] | None]
     escape: Callable[[str, frozenset[str]], str]
@@ -150,12 +133,12 @@ class TreeConverter(MarkdownConverter):
         if is_block:
             self.plain_pieces.append(None)
         rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
-        return text if rule is None else rule(SoupTag(element), text, parent_tags=context.tags)
+        return text if rule is None else rule(self.soup_tag(element), text, parent_tags=context.tags)
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None."""
-        # markdownify takes every method `convert_NAME` for the rule of <NAME>, also its `convert_soup`.
-        return None if name == "soup" else self.get_conv_fn_cached(name)
+        # markdownify takes every method `convert_NAME` for the rule of <NAME>, also its `convert_soup`. Videos are links.
+        return None if name in ("soup", "video") else self.get_conv_fn_cached(name)
 
     def render_children(self, element: Element, context: ConversionContext) -> str:
         """Return the Markdown of an element's text and children, without applying its own rule."""
@@ -194,25 +177,6 @@ class TreeConverter(MarkdownConverter):
         if opens:
             text = text.lstrip(_WHITE)
         return text.rstrip() if closes else text
-
-    def collapse_whitespace(self, text: str) -> str:
-        """Collapse white space outside of preformatted text as markdownify does."""
-        if "\n" in text or "\r" in text:
-            text = _LINE_BREAK.sub("\n", text)
-        return _BLANKS.sub(" ", text)
-
-    def convert_list(self, el: SoupTag, text: str, parent_tags: frozenset[str]) -> str:
-        """Apply markdownify's rule, which looks up the next sibling with content in BeautifulSoup."""
-        if "li" in parent_tags:
-            return "\n" + text.rstrip()
-        element = el.element
-        after = element.getnext()
-        text_follows = bool(element.tail and element.tail.strip())
-        before_paragraph = not text_follows and after is not None and after.tag not in ("ul", "ol")
-        return "\n\n" + text + ("\n" if before_paragraph else "")
-
-    convert_ul = convert_list
-    convert_ol = convert_list
 
 
 def _join_parts(parts: list[str], *, trims_blanks: bool) -> str:

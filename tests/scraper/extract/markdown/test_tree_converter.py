@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdownify import markdownify
 
-from scraper.extract.markdown.tree_converter import TreeConverter
+from benchmarks.markdown.stock import StockConverter
 
 PAGES = sorted((Path(__file__).parents[1] / "pages").glob("*.html"))
 
@@ -26,7 +26,7 @@ OPTIONS = [
 
 def convert(html: str, **options: Any) -> str:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    return TreeConverter(**options).render_tree(etree.fromstring(html.encode(), parser))
+    return StockConverter(**options).render_tree(etree.fromstring(html.encode(), parser))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
