@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from scraper.extract.markdown.tree_converter import SoupTag, TreeConverter
@@ -40,6 +40,10 @@ class StockConverter(TreeConverter):
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = BLOCKS | {"pre"}
     trims_blanks: ClassVar[bool] = False
     soup_tag: ClassVar[type[SoupTag]] = _StockTag
+
+    def find_rule(self, name: str) -> Callable[..., str] | None:
+        """Return the rule of a tag, or None. The product removes videos before it converts a page."""
+        return self.get_conv_fn_cached(name) if name == "video" else super().find_rule(name)
 
     def collapse_whitespace(self, text: str) -> str:
         """Collapse white space outside of preformatted text as markdownify does."""

@@ -137,7 +137,7 @@ class TreeConverter(MarkdownConverter):
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None."""
-        # markdownify takes every method `convert_NAME` for the rule of <NAME>, also its `convert_soup`. Videos are links.
+        # markdownify takes every method `convert_NAME` for the rule of <NAME>, also its `convert_soup`.
         return None if name in ("soup", "video") else self.get_conv_fn_cached(name)
 
     def render_children(self, element: Element, context: ConversionContext) -> str:
