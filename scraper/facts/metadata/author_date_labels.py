@@ -353,7 +353,7 @@ def read_names(element: Element, clean: Callable[[str], str]) -> list[str]:
 def _join_words(element: Element) -> str:
     """Return the text of an element, with a space between a part that ends in lower case and one in upper case."""
     joined = ""
-    for text in element.itertext():
+    for text in map(str, element.itertext()):
         joined += f" {text}" if joined[-1:].islower() and text[:1].isupper() else text
     return joined
 
