@@ -25,6 +25,7 @@ from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import Command, FilePath, command
+from scraper.values.text import read_table
 
 SERVER_NAME = "search-mcp"
 
@@ -112,12 +113,7 @@ class MergeError(Exception):
     """A configuration file cannot be changed; the message states the reason."""
 
 
-CLIENTS = {
-    name: ClientFormat(**row)
-    for name, row in tomllib.loads(
-        resources.files(__package__).joinpath("clients.toml").read_text(encoding="utf-8")
-    ).items()
-}
+CLIENTS = {name: ClientFormat(**row) for name, row in read_table(__package__, "clients.toml").items()}
 
 
 @click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --tools reading"])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +16,7 @@ from scraper.cli.callers import check_flag, check_path, runs_for_agent
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
+from scraper.values.text import read_table
 from scraper.values.types import ChoiceValue
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -117,9 +116,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
     return decorate
 
 
-_TABLE: dict[str, dict[str, Any]] = tomllib.loads(
-    resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
-)
+_TABLE: dict[str, dict[str, Any]] = read_table(__package__, "commands.toml")
 _OUTPUT = tuple(f"output_{name}" for name in "as_json format output quiet no_daemon max_tokens marked".split())
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
 _TYPES: dict[str, Callable[..., Any]] = {

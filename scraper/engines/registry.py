@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from importlib import resources
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
@@ -29,6 +27,7 @@ from scraper.engines.response_parser import ParseRules, parse_response, parse_rs
 from scraper.engines.result_page import build_result_page
 from scraper.engines.row_parsers import ElementSelect, ResultLayout, css
 from scraper.html.dom.parsing import element_selector
+from scraper.values.text import read_table
 
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 BuildRequest = Callable[[SearchQuery, datetime], Request]
@@ -239,7 +238,7 @@ def _read_rules(engine: str, table: Mapping[str, Any]) -> ParseRules:
     return ParseRules(tuple(layouts), css(table["none"]), next_page(engine, selector), shells)
 
 
-_LAYOUTS = tomllib.loads(resources.files(__package__).joinpath("layouts.toml").read_text(encoding="utf-8"))
+_LAYOUTS = read_table(__package__, "layouts.toml")
 _RULES = {engine: _read_rules(engine, table) for engine, table in _LAYOUTS.items()}
 
 

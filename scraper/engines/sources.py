@@ -10,11 +10,9 @@ import functools
 import html
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib import resources
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -29,7 +27,7 @@ from scraper.engines.response_parser import ReadRow, build_response, parse_xml
 from scraper.engines.result_page import snapshot_text
 from scraper.text import date_parsing
 from scraper.urls import is_web_url
-from scraper.values.text import format_clock
+from scraper.values.text import format_clock, read_table
 
 _MAX_BYTES = 5_000_000
 _ERROR_BYTES = 2_000
@@ -349,9 +347,7 @@ def _build_request(name: str, query: SearchQuery, now: datetime) -> Request:
     )
 
 
-_TABLE: Mapping[str, dict[str, Any]] = tomllib.loads(
-    resources.files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
-)
+_TABLE: Mapping[str, dict[str, Any]] = read_table(__package__, "sources.toml")
 
 SOURCES: Mapping[str, Engine] = MappingProxyType(
     {

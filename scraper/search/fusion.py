@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from scraper.text.likeness import jaccard
 from scraper.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms, unique_terms
 from scraper.urls import host_key, result_key
+from scraper.values.text import read_table
 from scraper.words.matcher import Words
 
 if TYPE_CHECKING:
@@ -289,53 +290,9 @@ def _contains(row: MergedResult, text: str) -> bool:
     return any(normalized in " ".join(f"{one.title}\n{one.snippet}".casefold().split()) for _, one in row.rows)
 
 
-_PAPER_HOSTS = frozenset(
-    "arxiv.org acm.org springer.com springeropen.com ieee.org sciencedirect.com nature.com science.org "
-    "biorxiv.org medrxiv.org ssrn.com pubmed.ncbi.nlm.nih.gov ncbi.nlm.nih.gov semanticscholar.org "
-    "researchgate.net jstor.org wiley.com tandfonline.com sagepub.com plos.org mdpi.com frontiersin.org "
-    "openreview.net aclanthology.org neurips.cc mlr.press usenix.org pnas.org cell.com iop.org aps.org "
-    "hal.science zenodo.org philpapers.org eprint.iacr.org cambridge.org oup.com".split()
-)
-_FORUM_HOSTS = frozenset(
-    "reddit.com news.ycombinator.com stackexchange.com stackoverflow.com serverfault.com superuser.com "
-    "askubuntu.com mathoverflow.net quora.com lobste.rs discourse.org lemmy.world lemmy.ml zhihu.com "
-    "tieba.baidu.com v2ex.com xda-developers.com resetera.com tildes.net".split()
-)
-_BLOG_HOSTS = frozenset(
-    "medium.com substack.com wordpress.com blogspot.com dev.to hashnode.dev ghost.io tumblr.com note.com "
-    "hatenablog.com qiita.com zenn.dev blogger.com typepad.com livejournal.com bearblog.dev write.as "
-    "hackernoon.com mirror.xyz svbtle.com posthaven.com".split()
-)
-_NEWS_HOSTS = frozenset(
-    "reuters.com apnews.com bbc.com bbc.co.uk theguardian.com nytimes.com washingtonpost.com wsj.com ft.com "
-    "bloomberg.com cnn.com npr.org aljazeera.com dw.com france24.com lemonde.fr lefigaro.fr spiegel.de "
-    "zeit.de faz.net sueddeutsche.de tagesschau.de elpais.com elmundo.es corriere.it repubblica.it "
-    "asahi.com nikkei.com nhk.or.jp yomiuri.co.jp xinhuanet.com chinadaily.com.cn scmp.com thehindu.com "
-    "ndtv.com indiatimes.com theverge.com arstechnica.com techcrunch.com wired.com engadget.com cnbc.com "
-    "forbes.com politico.com politico.eu axios.com economist.com time.com independent.co.uk telegraph.co.uk "
-    "euronews.com globo.com uol.com.br vnexpress.net lenta.ru kommersant.ru rbc.ru haaretz.com "
-    "timesofisrael.com smh.com.au abc.net.au cbc.ca globalnews.ca thestar.com theregister.com".split()
-)
 _CATEGORIES = {
-    category: (hosts, re.compile(pattern, re.IGNORECASE))
-    for category, hosts, pattern in (
-        (
-            "news",
-            _NEWS_HOSTS,
-            r"^[^/]*(?:news|nachrichten|noticias|notizie|times|herald|tribune|gazette|zeitung|journal|daily|post\.|press|"
-            r"kurier|chronicle)|/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)",
-        ),
-        (
-            "forum",
-            _FORUM_HOSTS,
-            r"^(?:[^/]*\.)?(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.|"
-            r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)",
-        ),
-        ("blog", _BLOG_HOSTS, r"^(?:[^/]*\.)?blogs?\.|/blogs?(?:[/.]|$)"),
-        ("paper", _PAPER_HOSTS, r"(?!)"),
-        ("pdf", frozenset[str](), r"\.pdf$|/pdf/"),
-        ("github", frozenset({"github.com"}), r"(?!)"),
-    )
+    category: (frozenset(row["domains"].split()), re.compile("|".join(row["marks"]) or "(?!)", re.IGNORECASE))
+    for category, row in read_table(__package__, "site_categories.toml").items()
 }
 """Domains of each category, and marks in host and path of other sites."""
 

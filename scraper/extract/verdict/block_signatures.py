@@ -9,12 +9,11 @@ none. To add a block page, add it to `block_signatures.toml`, and a saved page t
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, expand
 
 
@@ -68,8 +67,7 @@ def search_pattern(pattern: str, text: str) -> bool:
 
 
 def _read_signatures() -> Iterator[BlockSignature]:
-    table = resources.files(__package__).joinpath("block_signatures.toml").read_text(encoding="utf-8")
-    for row in tomllib.loads(table)["signatures"]:
+    for row in read_table(__package__, "block_signatures.toml")["signatures"]:
         fields: dict[str, Any] = {name: "|".join(one) if isinstance(one, list) else one for name, one in row.items()}
         yield BlockSignature(**fields)
 

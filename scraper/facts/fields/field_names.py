@@ -10,54 +10,13 @@ from types import MappingProxyType
 from scraper.facts.money import MONEY
 from scraper.text.date_parsing import find_date
 from scraper.text.terms import CAMEL_CASE
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
-_KINDS = {
-    "money": "price cost amount msrp fee salary rent fare total",
-    "date": "date published publication posted released release updated created deadline born birthday",
-    "phone": "phone telephone tel fax mobile",
-    "isbn": "isbn ean gtin",
-    "email": "email mail",
-    "site": "website site homepage web",
-    "number": "count number quantity votes points comments reviews stars rating rank views downloads pages",
-    "title": "title name headline model heading",
-}
+_TABLE = read_table(__package__, "field_words.toml")
+_KINDS: Mapping[str, str] = _TABLE["kinds"]
 _TITLES = frozenset({"title", "name", "headline", "heading"})
-_SYNONYMS = tuple(
-    frozenset(row.split())
-    for row in (
-        "title name headline heading subject",
-        "price cost amount msrp",
-        "author authors by writer writers byline creator",
-        "publisher imprint press",
-        "publication published date released release posted updated created",
-        "brand manufacturer maker make mfr vendor",
-        "phone telephone tel call",
-        "address location where city place area region",
-        "website site homepage web url www",
-        "company employer organization organisation firm hiring",
-        "category categories genre genres type kind",
-        "cuisine cuisines food",
-        "description summary abstract overview",
-        "rating rated stars score",
-        "director directors directed",
-        "height ht",
-        "weight wt",
-        "fuel economy mpg mileage",
-        "engine motor",
-        "position pos",
-        "school college university",
-        "salary pay compensation wage",
-        "language languages lang",
-        "availability stock available",
-        "sku mpn part",
-        "comments replies answers",
-        "duration length runtime time",
-        "ingredients ingredient",
-        "instructions steps directions method preparation",
-        "image picture photo thumbnail",
-    )
-)
+_SYNONYMS = tuple(frozenset(row.split()) for row in _TABLE["synonyms"])
 _FILLERS = frozenset("the of a an and in for to our your is".split())
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _MAX_LABEL_WORDS = 8

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from scraper.errors import InvalidArgumentError
 from scraper.tools.model import Tool
+from scraper.values.text import read_table
 
 __all__ = ["Prompt", "PromptArgument", "prompts_for"]
 
@@ -55,38 +56,13 @@ class Prompt:
         return text.format_map(values)
 
 
-_ALL = (
-    Prompt(
-        "research_question",
-        "Research a question",
-        "Find, read and weigh sources on a question, then answer it with citations.",
-        (
-            PromptArgument("question", "What you want to know.", required=True),
-            PromptArgument("since", 'Maximum age of sources, such as "last month".'),
-        ),
-        frozenset({"research", "fetch"}),
-    ),
-    Prompt(
-        "compare_products",
-        "Compare products",
-        "Read about two to five products and compare them by your criteria.",
-        (
-            PromptArgument("products", "Names or links, separated by commas.", required=True),
-            PromptArgument("criteria", "What matters, such as price, weight, battery."),
-        ),
-        frozenset({"search", "compare", "extract_structured"}),
-    ),
-    Prompt(
-        "extract_product_facts",
-        "Extract product facts",
-        "Read one product page and list its facts: price, availability, brand, ids, properties.",
-        (
-            PromptArgument("url", "Link of the product page.", required=True),
-            PromptArgument("facts", "Facts to list, if not all."),
-        ),
-        frozenset({"extract_structured", "fetch"}),
-    ),
-)
+def _read_prompts() -> Iterator[Prompt]:
+    for name, row in read_table(__package__, "prompts.toml").items():
+        arguments = tuple(PromptArgument(**argument) for argument in row["arguments"])
+        yield Prompt(name, row["title"], row["about"], arguments, frozenset(row["needs"]))
+
+
+_ALL = tuple(_read_prompts())
 
 
 def prompts_for(tools: Sequence[Tool]) -> tuple[Prompt, ...]:
