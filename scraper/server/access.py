@@ -158,7 +158,8 @@ def base_url(public_url: str) -> str:
     """Return the URL below which the endpoints are, for the public URL of the server or of one of its endpoints."""
     for endpoint in sorted(_ENDPOINTS, key=len, reverse=True):
         public_url = public_url.rstrip("/").removesuffix(endpoint)
-    return public_url.rstrip("/")
+    parts = urlsplit(public_url.rstrip("/"))
+    return parts._replace(netloc=parts.netloc.lower()).geturl()
 
 
 def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, ...]:
@@ -296,14 +297,15 @@ class OAuthResourceServer:
         import jwt
 
         try:
-            if jwt.get_unverified_header(token).get("kid") not in {None, key.key_id}:
+            # A key or a token without an id may belong to any other.
+            if len({jwt.get_unverified_header(token).get("kid"), key.key_id} - {None}) > 1:
                 return ""
             claims = jwt.decode(
                 token,
                 key,
                 algorithms=list(_ALGORITHMS),
                 issuer=[self._url, self._url + "/"],
-                audience=[self._resource + path for path in ("", "/", *_ENDPOINTS)],
+                audience=[self._resource + path + end for path in ("", *_ENDPOINTS) for end in ("", "/")],
                 leeway=_LEEWAY_S,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )

@@ -177,7 +177,7 @@ class Settings:
     strict_clients: tuple[str, ...] = _setting(
         CommaListValue(StringValue(), "name,..."),
         "Clients that refuse the extension `search` of the protocol, by the start of a name: * stands for any text.",
-        ("Java SDK MCP Client*", "Spring AI MCP Client*", "spring-ai-mcp-client*", "Java-http-client/*"),
+        ("Java SDK MCP*", "Spring AI MCP*", "spring-ai-mcp*", "Java-http-client/*", "Java/*", "ReactorNetty/*"),
     )
 
     document_root: Path | None = _setting(

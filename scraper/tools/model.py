@@ -103,7 +103,9 @@ _MAX_FAULTS = 3
 _SIMILARITY = 0.5
 """Minimum similarity of an unknown argument to the suggested one; num_results and max_results have 0.82."""
 _TYPO_SIMILARITY = 0.75
-"""Similarity from which an unknown argument is a misspelled one; two swapped letters of four leave 0.75."""
+"""Similarity from which an unknown argument may be a misspelled one; two swapped letters of four leave 0.75."""
+_NEAR_TYPO_SIMILARITY = 0.82
+"""Similarity from which its value does not matter: `lenght` has 0.83, `state` of other programs 0.8 with `start`."""
 _MAX_FOREIGN = 20
 """Arguments of a call that are compared with the parameters, which takes 0.2 ms each."""
 _NAME_PARTS = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
@@ -137,6 +139,13 @@ class Parameter:
         is_absent = value is None or (not self.required and _is_blank(value) and not allows_blank)
         return self.default if is_absent else self.kind.parse(value)
 
+    def accepts(self, value: object) -> bool:
+        """Return True for a value of this parameter."""
+        try:
+            return self.kind.parse(value) is not None
+        except InvalidValueError:
+            return False
+
 
 def _is_blank(value: object) -> bool:
     """Return True for a text without words, and for an object or list without other values."""
@@ -166,13 +175,20 @@ class Parameters:
 
     def foreign(self, arguments: Mapping[str, Any]) -> list[str]:
         """Return the names that resemble no parameter: arguments that clients add for themselves, if they are few."""
-        unknown = [name for name in self._rename(arguments) if name not in self._parameters]
+        arguments = self._rename(arguments)
+        unknown = [name for name in arguments if name not in self._parameters]
         known = [set(_split_name(name)) for name in self._parameters]
 
         def is_misspelled(name: str) -> bool:
             words = set(_split_name(name))
-            shares_words = any(words <= one or one <= words for one in known)
-            return shares_words or bool(suggest(name.lower(), self._parameters, _TYPO_SIMILARITY))
+            if words in known or suggest(name.lower(), self._parameters, _NEAR_TYPO_SIMILARITY):
+                return True
+            similar = [
+                parameter
+                for parameter, own in zip(self._parameters.values(), known, strict=True)
+                if words <= own or own <= words or suggest(name.lower(), [parameter.name], _TYPO_SIMILARITY)
+            ]
+            return any(parameter.accepts(arguments[name]) for parameter in similar)
 
         return [name for name in unknown if not is_misspelled(name)] if len(unknown) <= _MAX_FOREIGN else []
 

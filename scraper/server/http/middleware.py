@@ -15,12 +15,13 @@ import logging
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.access import AccessRules
@@ -127,15 +128,20 @@ class AccessMiddleware:
         """Check Host and Origin, then CORS, then the token."""
         if scope["type"] != "http":
             return
-        forwarded = Headers(scope=scope).get("x-forwarded-prefix", "").partition(",")[0].strip().rstrip("/")
-        for prefix in (self._rules.prefix, forwarded):
-            if prefix and scope["path"].startswith(prefix + "/"):
+        forwarded = Headers(scope=scope).get("x-forwarded-prefix", "").partition(",")[0].strip().strip("/")
+        bare = ""
+        for prefix in map(unquote, (self._rules.prefix, "/" + forwarded)):
+            if len(prefix) > 1 and f"{scope['path']}/".startswith(prefix + "/"):
+                bare = "" if scope["path"] != prefix else prefix.rpartition("/")[2]
                 scope["path"] = scope["path"].removeprefix(prefix)
-                scope["raw_path"] = scope["raw_path"].removeprefix(prefix.encode())
+                scope["raw_path"] = scope["raw_path"].removeprefix(quote(prefix).encode())
                 break
         if not scope["path"].startswith(_READER):
             scope["path"] = scope["path"].rstrip("/") or "/"
         error = self._check_host_and_origin(scope)
+        if bare and not error and scope["method"] == "GET":
+            # The addresses of the page are relative to its folder.
+            error = RedirectResponse(f"{quote(bare)}/")
         await (error or self._inner)(scope, receive, send)
 
     async def _authorize(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -171,7 +177,7 @@ class AccessMiddleware:
             scope[_ANONYMOUS] = True
             return None
         if name is None:
-            has_token = authorization.lower().startswith("bearer ")
+            has_token = authorization.lower().startswith(("bearer ", "basic "))
             challenge = self._rules.challenge(scope["path"], error="invalid_token" if has_token else "")
             headers = {"WWW-Authenticate": challenge}
             if has_token:

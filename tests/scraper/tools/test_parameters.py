@@ -73,6 +73,11 @@ async def test_arguments_of_the_client_itself_are_ignored_and_named(name: str) -
     assert not answer.is_error and f"Ignored: find_tools has no argument {name[:59]}" in answer.text
 
 
+@pytest.mark.parametrize(("name", "value"), [("state", {"step": 1}), ("max", "x"), ("length_of_wait", True)])
+def test_a_similar_name_whose_value_does_not_fit_is_of_the_client(name: str, value: object) -> None:
+    assert PARAMETERS.foreign({"url": "u", name: value}) == [name]
+
+
 @pytest.mark.parametrize("name", ["lenght", "max_age", "maxAgeHours", "Length", "forceRefresh", "urls", "rendr"])
 def test_misspelled_names_stay_errors(name: str) -> None:
     assert PARAMETERS.foreign({"url": "u", name: 1}) == []

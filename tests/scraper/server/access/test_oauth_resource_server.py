@@ -92,6 +92,20 @@ def test_a_token_without_key_id_is_compared_with_each_key(keys: Path) -> None:
     assert issuer.principal(token(rsa.generate_private_key(public_exponent=65_537, key_size=2_048), kid=None)) is None
 
 
+def test_a_key_without_id_is_compared_with_each_token(keys: Path) -> None:
+    found = json.loads(key_set(("first", KEY), ("second", OTHER_KEY)))
+    del found["keys"][1]["kid"]
+    keys.write_text(json.dumps(found))
+    issuer = OAuthResourceServer(ISSUER, HERE, keys)
+    assert issuer.principal(token(OTHER_KEY, kid="x")) == "oauth:ann" and issuer.principal(token(kid="x")) is None
+
+
+def test_the_host_of_the_public_url_may_have_capitals(keys: Path) -> None:
+    flags = {"issuer": ISSUER, "issuer_keys": str(keys), "public_url": "https://Search.Example/Tools/mcp"}
+    issuer = make_resource_server(Settings.load({}, flags))
+    assert issuer is not None and issuer.principal(token(aud=HERE + "/Tools/mcp/")) == "oauth:ann"
+
+
 @pytest.mark.parametrize("end", ["", "/", "/mcp", "/mcp/", "/openai/mcp"])
 @pytest.mark.parametrize("path", ["", "/tools/search"])
 def test_the_public_url_may_be_that_of_an_endpoint(keys: Path, path: str, end: str) -> None:

@@ -143,8 +143,12 @@ async def test_an_endpoint_has_several_spellings(guarded: Program, http: aiohttp
     url = guarded.base + path
     async with http.post(url, headers=headers, json=initialize(), allow_redirects=False) as answer:
         assert answer.status == 200
-    async with http.get(guarded.base + "/tools/search/people.js", headers=headers) as answer:
-        assert answer.status == 200
+    for spelling in ("/tools/search", "tools/search/"):
+        headers["X-Forwarded-Prefix"] = spelling
+        async with http.get(guarded.base + "/tools/search", headers=headers) as answer:
+            assert answer.status == 200 and str(answer.url).endswith("/tools/search/")
+        async with http.get(guarded.base + "/tools/search/people.js", headers=headers) as answer:
+            assert answer.status == 200
 
 
 @pytest.mark.parametrize(
