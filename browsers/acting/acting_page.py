@@ -36,6 +36,8 @@ _PUSH_LIMIT_S = 1.5
 """Seconds to wait for an answer over a web socket or an event stream, if nothing else has changed."""
 _OPEN_IDLE_LIMIT_S = 8.0
 """Seconds, as `_IDLE_LIMIT_S`, after a document was loaded."""
+_MOVE_LIMIT_S = 3.0
+"""Seconds of a delayed move to another URL that belongs to the opening of a page."""
 _DOWNLOAD_BEGINS_S = 0.5
 """Seconds until the download begins that aborts a navigation."""
 _QUIET_S = (0.08, 0.15)
@@ -71,7 +73,7 @@ class ActingPage:
         self._tab = tab
         self._login = None if login is None else LoginRestorer(tab, login.state)
         self.session = tab.session
-        self._had_banner_check = False
+        self._had_banner_check = self._moves_soon = False
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
         self.requests = StepRequests(tab.session)
         self._readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
@@ -89,6 +91,7 @@ class ActingPage:
         """Enable CDP domains and watch requests, dialogs and frames. Raises CommandFailedError or TimeoutError."""
         session, connection = self.session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
+        session.on("Page.frameScheduledNavigation", self._on_scheduled)
         session.on("Network.requestWillBeSent", self._on_request)
         session.on("Network.responseReceived", self._on_response)
         self.guard.watch(session, self._tab.frame_id)
@@ -136,7 +139,17 @@ class ActingPage:
     async def may_bring_content(self) -> bool:
         """Return True if scripts of the page wait for something that may bring its content."""
         sample = self._readiness.last_sample
-        return sample is None or (sample.scripted and await self._readiness.has_timers())
+        if sample is None or self._moves_soon or self.requests.in_flight():
+            return True
+        return sample.scripted and await self._readiness.has_timers()
+
+    async def count_timers(self) -> int:
+        """Return the number of timers that the page has set; -1 if it does not answer."""
+        return await self._readiness.count_timers()
+
+    async def has_timers_since(self, count: int) -> bool:
+        """Return True if the page of the count has set timers since."""
+        return not self.has_new_document and 0 <= count < await self._readiness.count_timers()
 
     def notice(self, sentence: str) -> None:
         """Store a sentence for the next report."""
@@ -284,7 +297,10 @@ class ActingPage:
         self.outlines.begin_document()
         self.guard.begin_document()
         self.has_new_document = True
-        self._had_banner_check = False
+        self._had_banner_check = self._moves_soon = False
+
+    def _on_scheduled(self, event: Event) -> None:
+        self._moves_soon |= event["frameId"] == self._tab.frame_id and 0 < event["delay"] <= _MOVE_LIMIT_S
 
     def _on_request(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import mimetypes
 import time
 from typing import Any
@@ -20,6 +21,8 @@ _ACTIONABLE_S = 2.0
 _OPENS_WINDOW = "opens a window"
 _LIMIT_S = 3.0
 _PAUSE_S = 0.05
+_SPOTS = ((0.5, 0.5), (0.5, 0.5), (0.15, 0.5), (0.85, 0.5), (0.5, 0.15), (0.5, 0.85))
+"""Points of an element, as shares of its width and height, that are tried in this order while it is covered."""
 _CHANGING = "something that changes"
 _MAX_COVER = 60
 
@@ -59,6 +62,7 @@ class PageElement:
         self._place = place or (None, None)
         self._object_id = ""
         self._opens_window = False
+        self._clicked_at: tuple[float, float] | None = None
         self._may_be_drawn = may_be_drawn
         self._inside = (0.0, 0.0)
         """Place of the last point, from the corner of the first box of the element."""
@@ -74,8 +78,18 @@ class PageElement:
             return await self.with_node(label[1]).click(count=count, button=button)
         point = await self.wait_actionable()
         if point is not None:
+            self._clicked_at = point
             await self._devices.click(*point, count=count, button=button)
         return self._opens_window
+
+    async def covers_click(self) -> bool:
+        """Return True if the element is still where it was clicked, without a scroll."""
+        if self._clicked_at is None:
+            return True
+        dx, dy = await self._processes.offset(self.process)
+        x, y = self._clicked_at[0] - dx, self._clicked_at[1] - dy
+        quads = await self._quads()
+        return any(min(quad[::2]) <= x <= max(quad[::2]) and min(quad[1::2]) <= y <= max(quad[1::2]) for quad in quads)
 
     async def hover(self) -> None:
         """Move the mouse over the element."""
@@ -92,7 +106,7 @@ class PageElement:
         failure = ElementActionError(self.label)
         while True:
             try:
-                point = await self.find_point()
+                point = await self.find_point(_SPOTS[tries % len(_SPOTS)])
             except ElementGoneError:
                 raise
             except ElementActionError as error:
@@ -120,19 +134,15 @@ class PageElement:
                 raise failure
             await asyncio.sleep(_PAUSE_S)
 
-    async def find_point(self) -> tuple[float, float]:
-        """Scroll into view; return the center of the largest visible part in CSS pixels. Raises ElementActionError."""
+    async def find_point(self, spot: tuple[float, float] = (0.5, 0.5)) -> tuple[float, float]:
+        """Scroll into view; return the point at shares of the largest visible part. Raises ElementActionError."""
         session = self.process.session
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
         except CommandFailedError as error:
             if any(reason in str(error) for reason in ("No node", "not find node", "detached")):
                 raise ElementGoneError(f"{self.label} is gone") from None
-        try:
-            quads = (await session.send("DOM.getContentQuads", backendNodeId=self._node_id, limit_s=_LIMIT_S))["quads"]
-        except CommandFailedError:
-            quads = []
-        quads = quads or await self._find_area()
+        quads = await self._quads() or await self._find_area()
         dx, dy = await self._processes.offset(self.process)
         best: tuple[float, float, float] | None = None
         for quad in quads:
@@ -141,11 +151,17 @@ class PageElement:
             top, bottom = max(0.0, min(ys)), min(float(self._window[1]), max(ys))
             area = max(0.0, right - left) * max(0.0, bottom - top)
             if area > 0 and (best is None or area > best[0]):
-                best = (area, (left + right) / 2, (top + bottom) / 2)
+                best = (area, left + (right - left) * spot[0], top + (bottom - top) * spot[1])
         if best is None:
             raise ElementActionError(f"{self.label} has no place on the screen")
         self._inside = (best[1] - dx - min(quads[0][0::2]), best[2] - dy - min(quads[0][1::2]))
         return best[1], best[2]
+
+    async def _quads(self) -> list[list[float]]:
+        with contextlib.suppress(CommandFailedError):
+            options: Event = {"backendNodeId": self._node_id, "limit_s": _LIMIT_S}
+            return list((await self.process.session.send("DOM.getContentQuads", **options))["quads"])
+        return []
 
     async def _find_area(self) -> list[list[float]]:
         """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""

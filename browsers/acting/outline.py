@@ -45,6 +45,8 @@ _MIN_CHARS = 200
 """Characters of a page without controls. One with less is bare."""
 _MIN_SIMILAR = 3
 """Similar children from which an element with one listener is a list, not a button."""
+_MIN_SELECT_PX = 10.0
+"""CSS pixels. A transparent list that is larger lies over what a page draws in its place."""
 _MAX_LIST_NODES = 300
 
 
@@ -263,6 +265,8 @@ class _LineWriter:
 
     def _is_drawn(self, node: PageNode) -> bool:
         """Return True for a hidden choice that its label draws, or that is transparent or has no size."""
+        if node.tag == "select" and node.style is not None and node.box is not None:
+            return min(node.box[2:]) >= _MIN_SELECT_PX
         if node.tag != "input" or node.attributes.get("type", "").lower() not in DRAWN_BY_LABEL:
             return False
         label = self._namer.visible_label(node)

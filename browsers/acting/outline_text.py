@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+from browsers.acting.dom_snapshot import iter_subtree
 from browsers.acting.outline import Outline, OutlineLine, cell_mark
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -103,6 +104,21 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     if removed:
         changes.append(f"- {_name_first(removed, _MAX_REMOVED)}")
     return "\n".join(changes)
+
+
+def describe_look(before: Outline | None, after: Outline | None) -> str:
+    """Return the heading if the title changed, or a line that names what changed its attributes; else an empty text."""
+    if before is None or after is None or before.facts.title != after.facts.title:
+        return f"~ {write_heading(after)}" if before is not None and after is not None else ""
+    looks = {node.ref: node.attributes for node in iter_subtree(before.root)}
+    nodes = [node for node in iter_subtree(after.root) if node.is_visible]
+    changed = {node.ref for node in nodes if looks.get(node.ref, node.attributes) != node.attributes}
+    if not changed:
+        return ""
+    names = [
+        quote(truncate(line.name, _MAX_REMOVED_CHARS)) for line in after.pieces if line.name and line.ref in changed
+    ]
+    return f"only the look changed{' of ' if names else ''}{_name_first(names, _MAX_REMOVED)}: see shows it"
 
 
 def _describe_order(old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:

@@ -58,6 +58,7 @@ class StepActions:
         self._may_follow = False
         """True if a window that a script opens in this step may be opened in the tab."""
         self._deadline_at = 0.0
+        self._clicked: PageElement | None = None
         self._page = page
 
     async def do(self, step: Step, deadline_at: float) -> None:
@@ -65,6 +66,7 @@ class StepActions:
         page, verb = self._page, step.verb
         self.is_blocked = self._may_follow = False
         self.result = ()
+        self._clicked = None
         self._deadline_at = deadline_at
         if step.way == "accept":
             page.dialogs.accepts_dialogs, page.dialogs.answer = True, step.text if verb == "click" else ""
@@ -87,6 +89,13 @@ class StepActions:
             await page.wait_for_requests()
         elif verb != "close":
             await page.wait_until_idle()
+
+    async def has_missed(self) -> bool:
+        """Return True if the element of the last click is no longer where it was clicked, as if it moved meanwhile."""
+        with contextlib.suppress(ElementActionError, CommandFailedError, TimeoutError):
+            can_miss = self._clicked is not None and not self._page.requests.unanswered
+            return can_miss and self._clicked is not None and not await self._clicked.covers_click()
+        return False
 
     async def _move(self, step: Step) -> None:
         page, left_s = self._page, self._deadline_at - time.monotonic()
@@ -123,6 +132,7 @@ class StepActions:
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page
         if step.verb == "click":
+            self._clicked = element
             # A frame must not replace the page around it.
             self._may_follow = line.frame_id == page.processes.main.frame_id
             button = "right" if step.way == "right" else "left"

@@ -7,10 +7,10 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from browsers.acting.dom_snapshot import iter_subtree
+from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.roles_and_names import ACTIVE, FIELDS
 from browsers.model import ScreenshotRequest
@@ -54,6 +54,8 @@ class StepTarget:
     name: str = ""
     within: str = ""
     """Text beside the element, which tells it from others of its name."""
+    takes_text: bool = field(default=False, compare=False)
+    """True to prefer fields to other lines of the name."""
 
     def __str__(self) -> str:
         """Return the target as it is written in a step."""
@@ -185,6 +187,7 @@ def _parse_type(source: str, verb: str, rest: str) -> Step:
         raise _wrong(source, verb, "the text follows =")
     head, plus, key = text.rpartition("+")
     submits = plus != "" and key.strip() == "Enter" and head[-1:].isspace()
+    target = replace(target, takes_text=True)
     return Step(source, verb, target, text=(head if submits else text).strip(), submits=submits, way=way.strip())
 
 
@@ -327,7 +330,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     front = [line for line in lines if not line.is_behind]
     for among in (front, lines) if len(front) < len(lines) else (lines,):
         for test, is_active in itertools.product(tests, (True, False)):
-            found = _unify([line for line in among if line.is_active == is_active and test(line)], outline)
+            found = _unify([line for line in among if line.is_active == is_active and test(line)], outline, target)
             if len(found) > 1 and target.within:
                 found = _nearest(found, outline, target.within.lower())
             if len(found) == 1:
@@ -342,8 +345,10 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     raise StepTargetError(f"nothing on the page matches {target}")
 
 
-def _unify(found: list[OutlineLine], outline: Outline) -> list[OutlineLine]:
+def _unify(found: list[OutlineLine], outline: Outline, target: StepTarget) -> list[OutlineLine]:
     """Return lines without those that stand for another: in a link or button, or a link with the same target."""
+    if target.takes_text:
+        found = [line for line in found if line.role in FIELDS] or found
     controls = {line.ref: line for line in outline.lines if line.is_active} if any(one.control for one in found) else {}
     unified: dict[tuple[str, str], OutlineLine] = {}
     for line in found:
@@ -360,16 +365,33 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
     # By identity: a comparison of all fields for each pair would be slow on a page with many such lines.
     known = {id(line) for line in found}
     named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
-    refs = {line.ref for line in (*named, *found)}
-    chains = {node.ref: [node, *node.ancestors()] for node in iter_subtree(outline.root) if node.ref in refs}
-    around = {id(node) for line in named for node in chains[line.ref]}
+    nodes = list(iter_subtree(outline.root))
+    texts = [(line.ref, line.name.lower()) for line in named] + _labels_with(words, nodes)
+    refs = {line.ref for line in found}.union(dict(texts))
+    chains = {node.ref: [node, *node.ancestors()] for node in nodes if node.ref in refs}
+    # A text that says no more than the words is meant, if it is beside one line only.
+    nearest = _share_most(found, [ref for ref, text in texts if text == words], chains)
+    if len(nearest) != 1:
+        nearest = _share_most(found, [ref for ref, _ in texts], chains)
+    if len(nearest) < 2 or not named:
+        return list(nearest.values())
+    after = itertools.dropwhile(lambda line: line is not named[0], pieces)
+    return [line for line in after if id(line) in nearest][:1] or list(nearest.values())
+
+
+def _labels_with(words: str, nodes: list[PageNode]) -> list[tuple[str, str]]:
+    labels = ((node.ref, node.attributes.get("aria-label", "").lower()) for node in nodes)
+    return [(ref, label) for ref, label in labels if words in label]
+
+
+def _share_most(
+    found: list[OutlineLine], given: list[str], chains: Mapping[str, list[PageNode]]
+) -> dict[int, OutlineLine]:
+    """Return the lines, by `id()`, that share most of the nodes around the given references, but at least one."""
+    around = {id(node) for ref in given for node in chains[ref]}
     depths = [sum(id(node) in around for node in chains[line.ref]) for line in found]
     deepest = max(depths)
-    nearest = {id(line): line for line, depth in zip(found, depths, strict=True) if depth == deepest > 0}
-    if len(nearest) < 2:
-        return list(nearest.values())
-    first = next(at for at, line in enumerate(pieces) if line is named[0])
-    return [line for line in pieces[first:] if id(line) in nearest][:1] or list(nearest.values())
+    return {id(line): line for line, depth in zip(found, depths, strict=True) if depth == deepest > 0}
 
 
 def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None:

@@ -11,7 +11,7 @@ from browsers.acting.dialogs_and_downloads import DownloadedFile
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.outline import Outline
-from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
+from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, describe_look, write_heading, write_outline
 from browsers.acting.page_outlines import serialize_page
 from browsers.acting.page_requests import ActingMode
 from browsers.acting.step_actions import StepActions, StepError
@@ -27,6 +27,9 @@ _FAILED_BUDGET = 3_000
 _NOTHING_CHANGED = "nothing changed"
 _REACTIONS_S = (0.3, 0.9)
 """Seconds for timers of the page until each further look after a step that changed nothing."""
+_DEBOUNCES_S = (0.3, 0.5, 1.2)
+"""Seconds for timers that a step has set, which send what was typed or show what was clicked: two seconds in all."""
+_FILLS = frozenset({"type", "press", "select"})
 _EMPTY_LIMIT_S, _BARE_LIMIT_S = 4.0, 3.0
 """Seconds until a new page that shows nothing or that it loads, and one with some words only, is used as it is."""
 _MAX_STEP = 100
@@ -68,18 +71,40 @@ class StepRunner:
 
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
         """Run one step and return its outcome, also if it failed. Raises BrowsersError if the page or a URL is lost."""
-        page = self._page
-        page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
-        error: StepError | None = None
-        snapshot: Snapshot | None = None
-        content = heading = ""
+        page, is_request = self._page, step.verb in REQUEST_VERBS
+        page.begin_step(step.source, acts=is_request)
+        known = None if page.has_new_document else self._last_outline
+        timers = await page.count_timers() if is_request else 0
+        content, snapshot, error = await self._act(step, deadline_at)
+        if step.verb in ("read", "close", PICTURE_VERB) and error is None:
+            page.name_requests()
+            return StepOutcome(step.source, page.take_notices(), page=snapshot)
+        heading = ""
+        if not content and step.verb != "close":
+            content, heading = await self._describe(error)
+        if is_request and error is None:
+            content = await self._await_timers(step, content, timers)
+        files, result = await page.downloads.take(), self._actions.result
+        if is_request and content == _NOTHING_CHANGED and not files and len(result) < 2:
+            content, heading, error = await self._look_again()
+            if content == _NOTHING_CHANGED and await self._actions.has_missed():
+                _, _, error = await self._act(step, deadline_at)
+                content, heading = await self._describe(error)
+        files = files or await page.downloads.take()
+        content = self._correct_nothing(content, known, has_more=bool(files) or len(result) > 1)
+        source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
+        return StepOutcome(source, page.take_notices(), result, content, heading, message, files)
+
+    async def _act(self, step: Step, deadline_at: float) -> tuple[str, Snapshot | None, StepError | None]:
+        """Do a step; return the lines that it asks for, the page or its pictures, and why it failed."""
+        page, content = self._page, ""
         try:
             await self._actions.do(step, deadline_at)
             if step.verb == "look":
                 content = await self._look(step.text)
             if await page.guard.wait_answered(deadline_at - time.monotonic()):
                 await page.wait_until_idle()
-            snapshot = await self._capture(step)
+            return content, await self._capture(step), None
         except StepError as failure:
             error = failure
         except (ElementActionError, StepTargetError, UnknownKeyError, ScriptEndedError) as failure:
@@ -90,23 +115,28 @@ class StepRunner:
                 raise PageCrashedError("The page's renderer died.") from failure
             reason = "the page did not answer in time" if isinstance(failure, TimeoutError) else "the page changed"
             error = StepError(f"{reason}; try again", shows_page=True)
-        page.processes.release_objects()
-        if step.verb in ("read", "close", PICTURE_VERB) and error is None:
-            page.name_requests()
-            return StepOutcome(step.source, page.take_notices(), page=snapshot)
-        if not content and step.verb != "close":
-            content, heading = await self._describe(error)
-        files = await page.downloads.take()
-        result = self._actions.result
-        if content == _NOTHING_CHANGED and (files or len(result) > 1):
-            content = ""
-        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS:
-            content, heading, error = await self._look_again()
-        files = files or await page.downloads.take()
-        if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
-            content = content.removesuffix(_NOTHING_CHANGED)
-        source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
-        return StepOutcome(source, page.take_notices(), result, content, heading, message, files)
+        finally:
+            page.processes.release_objects()
+        return content, None, error
+
+    def _correct_nothing(self, content: str, known: Outline | None, *, has_more: bool) -> str:
+        """Return `content`; if it says that nothing changed, nothing or what a person sees instead, where that is so."""
+        is_same = content == _NOTHING_CHANGED
+        if self._page.name_requests(counts_pushes=is_same) or has_more:
+            return content.removesuffix(_NOTHING_CHANGED)
+        return (is_same and describe_look(known, self._last_outline)) or content
+
+    async def _await_timers(self, step: Step, content: str, count: int) -> str:
+        """Wait for timers that were set since their `count`; return `content` with what changed since."""
+        may_wait = step.verb in _FILLS or content == _NOTHING_CHANGED
+        for seconds in _DEBOUNCES_S if may_wait and await self._page.has_timers_since(count) else ():
+            if not self._page.is_idle or self._page.has_new_document:
+                break
+            await self._page.wait_for_reaction(seconds)
+            more, _ = await self._describe(None)
+            if more not in ("", _NOTHING_CHANGED):
+                return more if content == _NOTHING_CHANGED else f"{content}\n{more}"
+        return content
 
     async def _look(self, words: str) -> str:
         page = self._page

@@ -174,6 +174,8 @@ _CELLS = frozenset({"td", "th"})
 _CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _WHOLE = 0.9
 """Share of width and height of the window from which a fixed box with controls covers the page."""
+_MARKS = frozenset({"role", "aria-modal"})
+_DIALOGS = ("dialog", "alertdialog")
 _TRANSPARENT = ("", "rgba(0, 0, 0, 0)")
 
 
@@ -200,25 +202,34 @@ def mark_regions(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int
 
 def _find_modal(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int]) -> PageNode | None:
     """Return the last modal dialog in the window, or the last box with controls that covers all of it."""
-    found, bottom = None, facts.top + window[1]
+    found, bottom, is_veiled = None, facts.top + window[1], False
     sizes: dict[int, int] = {}
     for node in nodes:
         if node.box is None or node.style is None or not node.is_visible:
             continue
+        if node.style.position != "fixed" and _MARKS.isdisjoint(node.attributes):
+            continue
         left, top, width, height = node.box
         if width < 1 or height < 1 or top >= bottom or top + height <= facts.top or left >= window[0]:
             continue
-        is_fixed = node.style.position == "fixed"
-        is_open = node.tag == "dialog" and is_fixed
-        is_whole = is_fixed and width >= _WHOLE * window[0] and height >= _WHOLE * window[1] and node.has_controls
-        is_painted = node.style.background_color not in _TRANSPARENT
-        if (
-            is_open
-            or node.attributes.get("aria-modal") == "true"
-            or (is_whole and is_painted and _is_part(node, nodes, sizes))
-        ):
+        is_veil = _is_veil(node, window)
+        is_veiled |= is_veil
+        if _is_dialog(node, is_veiled=is_veiled) or (is_veil and node.has_controls and _is_part(node, nodes, sizes)):
             found = node
     return found
+
+
+def _is_dialog(node: PageNode, *, is_veiled: bool) -> bool:
+    assert node.style is not None
+    role, is_modal = node.attributes.get("role"), node.attributes.get("aria-modal") == "true"
+    return (node.tag == "dialog" and node.style.position == "fixed") or is_modal or (is_veiled and role in _DIALOGS)
+
+
+def _is_veil(node: PageNode, window: tuple[int, int]) -> bool:
+    """Return True for a painted box that covers the window."""
+    assert node.style is not None and node.box is not None
+    is_whole = node.box[2] >= _WHOLE * window[0] and node.box[3] >= _WHOLE * window[1]
+    return is_whole and node.style.position == "fixed" and node.style.background_color not in _TRANSPARENT
 
 
 def _is_part(node: PageNode, nodes: list[PageNode], sizes: dict[int, int]) -> bool:

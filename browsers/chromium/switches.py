@@ -204,5 +204,7 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
     variables = identity.host.environment.items()
     inherited = {k: v for k, v in variables if k in names or k.startswith(_INHERITED_PREFIXES)}
     locale = format_posix_locale(identity.language)
-    environment = inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}
+    # Names of downloads need an encoding, and few machines have every locale.
+    texts = {"LANG": locale, "LANGUAGE": locale.partition(".")[0], "LC_ALL": "C.UTF-8"}
+    environment = inherited | {"TZ": identity.timezone, **texts}
     return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)

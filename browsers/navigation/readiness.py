@@ -212,10 +212,20 @@ class ReadinessWaiter:
         """Return True if timers, animations or messages of the page may change it, or if it does not answer."""
         if self.network.has_push_source or self.network.in_flight():
             return True
+        return await self.count_timers() != 0 or await self._is_animated()
+
+    async def _is_animated(self) -> bool:
         with contextlib.suppress(TimeoutError, CommandFailedError):
-            own, self._own_timers = self._own_timers, self._own_timers + 1
-            return await self.evaluate(f"__readinessProbe.hasTimers({own})", limit_s=SAMPLE_LIMIT_S) is not False
+            return await self.evaluate("document.getAnimations().length > 0", limit_s=SAMPLE_LIMIT_S) is not False
         return True
+
+    async def count_timers(self) -> int:
+        """Return the number of timers that scripts of the page have set; -1 if it does not answer."""
+        with contextlib.suppress(TimeoutError, CommandFailedError):
+            self._own_timers += 1
+            count = await self.evaluate("__readinessProbe.timers()", limit_s=SAMPLE_LIMIT_S)
+            return int(str(count)) - self._own_timers
+        return -1
 
     async def sample(self) -> DomSample | None:
         """Take one sample, or return None if the page cannot answer. A script that blocks the answer is ended."""

@@ -27,11 +27,11 @@ function describeState(left, top) {
       const b = this.getBoundingClientRect();
       done(a.x === b.x && a.y === b.y ? ready : 'moving');
     };
-    // Timers run in the order in which they are due: those of the page that move it before this one.
-    setTimeout(compare, 50);
+    // Not by timers, which would count as those of the page.
+    scheduler.postTask(compare, {delay: 50});
     requestAnimationFrame(() => requestAnimationFrame(compare));
     // A page that is busy paints late.
-    setTimeout(() => { waiting = 1; compare(); }, 300);
+    scheduler.postTask(() => { waiting = 1; compare(); }, {delay: 300});
   });
 }
 
@@ -103,6 +103,9 @@ function describeCover(hit, dx, dy) {
   const isPseudo = !element;
   element ||= this.getRootNode().elementFromPoint(box.x + dx, box.y + dy);
   if (!element || isIn(element, this)) return '';
+  // The slots of a closed shadow root are known only inside it.
+  const slots = this.querySelectorAll ? [...this.querySelectorAll('slot')] : [];
+  if (slots.some((slot) => slot.assignedNodes({flatten: true}).some((one) => one.contains(element)))) return '';
   // The point is beside the drawing of the element, or the element lets clicks pass. Not below a veil of a box around it.
   if (isIn(this, element) && !(isPseudo && !element.matches(controls))) return '';
   const label = element.closest('label');
@@ -111,7 +114,8 @@ function describeCover(hit, dx, dy) {
   if (parent && parent !== document.body && isIn(element, parent)) {
     const around = parent.getBoundingClientRect();
     const fits = around.width <= box.width + 24 && around.height <= box.height + 24;
-    const isDrawing = !element.matches(controls) && !element.textContent.trim();
+    // A listener alone may pass clicks on, as that of a larger area around a small button.
+    const isDrawing = !element.matches(controls.replace('[onclick],', '')) && !element.textContent.trim();
     if ((isDrawing && fits) || getComputedStyle(this).opacity < .05) return '';
   }
   const link = element.closest(controls);
@@ -182,7 +186,7 @@ function focusField(text) {
 /* Return what a field made of a text: an empty text if it holds it, or an object with its `value`, with `retype` if
    keys may do better, and with `boxes` if each box of a row takes a part. Null if the field is no longer there. */
 function readField(text) {
-  return new Promise((done) => setTimeout(done, 30)).then(() => {
+  return scheduler.postTask(() => 0, {delay: 30}).then(() => {
     if (!this.isConnected) return null;
     const norm = (one) => one.replace(/\s+/g, ' ').trim();
     const bare = (one) => one.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
@@ -230,7 +234,8 @@ function invalidFields(enters) {
   const fields = invalid.slice(0, 3).map((one) => {
     const label = (one.labels && one.labels[0] && one.labels[0].innerText) || one.getAttribute('aria-label');
     const isSecret = /password|checkbox|radio/.test(one.type) || /cc-|code|password/.test(one.autocomplete);
-    return [label || one.placeholder || one.name || one.localName, one.validationMessage, isSecret ? '' : one.value || ''];
+    const hint = one.validity.patternMismatch && one.title ? ' ' + one.title : '';
+    return [label || one.placeholder || one.name || one.localName, one.validationMessage + hint, isSecret ? '' : one.value || ''];
   });
   return {submits, fields, posts: Boolean(submits && form && (control.formMethod || form.method) === 'post')};
 }
@@ -240,12 +245,13 @@ function invalidFields(enters) {
    Return the reason of a failure, an object with the available options if one is unknown, or an empty text. */
 function selectOptions(...wanted) {
   if (!this.isConnected) return 'is gone';
-  if (this.localName !== 'select') return 'custom';
+  const list = this.list || this;
+  if (!list.options) return 'custom';
   if (this.matches(':disabled')) return 'is disabled';
   const norm = (text) => text.replace(/\s+/g, ' ').replace(/"/g, "'").trim();
-  const names = [...this.options].map((one) => norm(one.label || one.text));
+  const all = [...list.options];
+  const names = all.map((one) => norm(one.label || one.text));
   const chosen = wanted.map((one) => {
-    const all = [...this.options];
     let at = names.indexOf(norm(one));
     if (at < 0) at = names.findIndex((name) => name.toLowerCase() === norm(one).toLowerCase());
     if (at < 0) at = all.findIndex((option) => option.value === one);
@@ -255,7 +261,8 @@ function selectOptions(...wanted) {
   if (chosen.length > 1 && !this.multiple) return 'takes one option';
   if (chosen.some((one) => one.disabled || one.closest('optgroup:disabled'))) return 'has this option disabled';
   this.focus();
-  for (const one of this.options) one.selected = chosen.includes(one);
+  if (list !== this) Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, chosen[0].value);
+  else for (const one of all) one.selected = chosen.includes(one);
   this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
   this.dispatchEvent(new Event('change', {bubbles: true}));
   return '';
@@ -265,10 +272,18 @@ function selectOptions(...wanted) {
 function giveFile(name, type, base64) {
   const inside = this.querySelectorAll('input[type=file]');
   const field = this.type === 'file' ? this : this.control || (inside.length === 1 ? inside[0] : null);
-  if (!field || field.type !== 'file') return 'none';
-  if (field.disabled) return 'is disabled';
   const given = new DataTransfer();
   given.items.add(new File([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))], name, {type}));
+  if (!field || field.type !== 'file') {
+    // A box takes a file that is dropped there if it says so while the file is over it.
+    const drag = (kind) => this.dispatchEvent(
+      new DragEvent(kind, {bubbles: true, cancelable: true, composed: true, dataTransfer: given}));
+    drag('dragenter');
+    if (drag('dragover')) return 'none';
+    drag('drop');
+    return '';
+  }
+  if (field.disabled) return 'is disabled';
   field.files = given.files;
   for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {bubbles: true, composed: true}));
   return '';

@@ -43,6 +43,11 @@ _COVERS = """<style>.card { position: relative; padding: 20px; width: 300px }
 <button aria-label=Dismiss onclick="say('dismissed')"><i class=icon></i></button>
 <span class=wrap onclick="say('wrapped')"><button>Wrapped</button><span class=drawing></span></span>
 <label class=ripple><input type=checkbox name=agreed> Agreed</label><div id=host></div>
+<div style="position:relative;width:200px">
+<button style="width:200px;height:60px" onclick="say('badge')">Messages</button>
+<b style="position:absolute;left:80px;top:10px;width:40px;height:40px;background:red">5</b></div>
+<span class=wrap><button style="width:20px;height:20px" aria-label=Near onclick="say('near')" id=near></button>
+<i style="position:absolute;inset:-9px" onclick="near.click()"></i></span><x-slot><b>Slotted</b></x-slot>
 <div class=veil><button onclick="say('veiled')">Veiled</button></div>
 <div style="position:relative"><button onclick="say('below')">Below</button>
 <div style="position:absolute;inset:0">A text that lies over it</div></div><script>
@@ -50,6 +55,9 @@ const root = host.attachShadow({mode: 'closed'});
 root.innerHTML = '<style>button{position:relative}button::after{content:"";position:absolute;inset:0}</style>' +
   '<button>Shadow</button>';
 root.lastElementChild.onclick = () => say('shadow');
+const around = document.querySelector('x-slot').attachShadow({mode: 'closed'});
+around.innerHTML = '<button><slot></slot></button>';
+around.firstChild.onclick = () => say('slotted');
 </script>"""
 
 _PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
@@ -57,8 +65,11 @@ _CARDS = (
     "".join(
         f"<div><a href='#{name}'><img alt='{name}' src='{_PICTURE}' width=40 height=40></a><h3><a href='#{name}'>{name}"
         f"</a></h3><button onclick=\"say('bought {name}')\">Buy</button></div>"
-        for name in ("Tin", "Oil lamp", "Brass")
+        for name in ("Tin", "Oil lamp stand", "Oil lamp", "Brass")
     )
+    + "<section aria-label=Deck><button onclick=\"say('deck')\">Up</button></section>"
+    "<section aria-label=Hold><button onclick=\"say('hold')\">Up</button></section>"
+    "<span onclick=\"say('label')\">Town</span><input aria-label=Town oninput=\"say('town')\">"
     + f"<a href='#whole'><img alt=Whole src='{_PICTURE}' width=40 height=40><h3>Whole</h3></a>"
     + "<table><tr><td>Rope</td><td><button onclick=\"say('row rope')\">Order</button></td></tr>"
     "<tr><td>Sail</td><td><button onclick=\"say('row sail')\">Order</button></td></tr></table>"

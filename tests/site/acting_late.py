@@ -32,6 +32,10 @@ _POLL = "<h1>Chat</h1><button>Send</button><script>fetch('/acting/no-answer')</s
 _REACTIONS = """<button onclick="setTimeout(() => { log.textContent = 'Code is valid' }, 700)">Check</button>
 <button onclick="log.textContent = 'Checking…'; setTimeout(() => { log.textContent = 'Code is right' }, 1200)">
 Verify</button>
+<button onclick="setTimeout(() => { log.textContent = 'Code is late' }, 1900)">Wait</button>
+<button onclick="document.title = 'Code'">Rename</button><button onclick="className = 'on'">Star</button>
+<button>Dead</button><input aria-label=Search oninput="clearTimeout(window.t);
+t = setTimeout(() => { log.textContent = 'Found ' + value }, 600)">
 <div id=menu><button>Account</button><a href="#o" style="display:none">Orders</a></div><p id=log></p><script>
 menu.onmouseenter = () => setTimeout(() => { menu.lastElementChild.style.display = 'block' }, 500)</script>"""
 

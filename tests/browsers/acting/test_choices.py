@@ -30,6 +30,9 @@ async def test_a_drawing_of_a_control_covers_nothing(actor: Actor) -> None:
         'button "Wrapped"': "wrapped",
         '"Agreed"': "agreed true",
         '"Shadow"': "shadow",
+        'button "Messages"': "badge",
+        'button "Near"': "near",
+        'button "Slotted"': "slotted",
     }.items():
         assert f"log: {logged}" in (await actor(f"click {name}")).content, name
     # The link of the card lies over its text.
@@ -48,9 +51,11 @@ async def test_one_of_several_lines_is_chosen_by_its_target_or_a_text_beside_it(
         'click button "Order" in "Sail"': "row sail",
         'click "Go" in "Right"': "right",
         'click "Go" in "Left"': "left",
+        'click "Up" in "Hold"': "hold",
+        'type "Town" = Sark': "town",
     }.items():
         assert f"log: {logged}" in (await actor(step)).content, step
     several = await actor('click "Buy"')
-    assert several.error.startswith("3 lines match")
+    assert several.error.startswith("4 lines match")
     for ref in several.error.partition(": ")[2].split(", "):
         assert f'{ref} button "Buy"' in several.content

@@ -30,3 +30,12 @@ async def test_controls_may_react_after_a_time(actor: Actor) -> None:
     assert "Code is valid" in (await actor('click "Check"')).content
     assert "Code is right" in (await actor('click "Verify"')).content
     assert 'link "Orders"' in (await actor('hover "Account"')).content
+    assert "Code is late" in (await actor('click "Wait"')).content
+    assert "Found rope" in (await actor('type "Search" = rope')).content
+
+
+async def test_changes_beside_the_text_are_told_apart_from_none(actor: Actor) -> None:
+    await actor("open @reactions")
+    assert (await actor('click "Rename"')).content.startswith('~ page "Code"')
+    assert (await actor('click "Star"')).content == 'only the look changed of "Star": see shows it'
+    assert (await actor('click "Dead"')).content == "nothing changed"

@@ -166,6 +166,7 @@ def test_browser_does_not_inherit_secrets() -> None:
         "TZ": "Europe/Paris",
         "LANG": "en_US.UTF-8",
         "LANGUAGE": "en_US",
+        "LC_ALL": "C.UTF-8",
     }
 
 
