@@ -120,7 +120,7 @@ class StepRunner:
         return content, None, error
 
     def _correct_nothing(self, content: str, known: Outline | None, *, has_more: bool) -> str:
-        """Return `content`; if it says that nothing changed, nothing or what a person sees instead, where that is so."""
+        """Return `content`; an empty text or the look of the page in place of "nothing changed" that would be wrong."""
         is_same = content == _NOTHING_CHANGED
         if self._page.name_requests(counts_pushes=is_same) or has_more:
             return content.removesuffix(_NOTHING_CHANGED)
