@@ -20,13 +20,17 @@ from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import convert_html
 from scraper.text.markdown_structure import strip_markdown
 
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_HEADERS = ("From", "To", "Cc", "Bcc", "Date", "Subject")
 _SENT = ("MIME-Version", "Message-ID", "Received", "Content-Type")
 _MAX_DEPTH = 20
 _MAX_MAILS = 500
 _BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", "text/rfc822-headers")
 _MAIL_TYPES = ("message/rfc822", "message/global", "message/news")
-_MAIL_START = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n(?=[!-9;-~]+:)")
+_SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_SIGNED, _CONTENT = bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010701")
+"""Object identifiers of signed data and of the content in it (RFC 5652)."""
+_OCTETS, _UNTIL_MARK = 0x04, 0x80
+_MAIL_START = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\d[^\n]*\n(?=[!-9;-~]+:)")
 """Line before each mail of a mailbox (RFC 4155)."""
 _BOUNDARY = re.compile(r"^--(\S[^\r\n]{0,200}?)[ \t]*\r?\n(?=content-[\w-]+:|\r?\n)", re.MULTILINE | re.IGNORECASE)
 _COMPARED_CHARS = 100_000
@@ -60,7 +64,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     The mails of a mailbox are its pages.
     """
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    starts = [match.span() for match in _MAIL_START.finditer(data)]
+    starts = [match.span() for match in _MAIL_START.finditer(data)] if data.startswith(b"From ") else []
     if len(starts) < 2:
         return _read_mail(data[starts[0][1] if starts else 0 :], request)
     ends = [start for start, _ in starts[1:]] + [len(data)]
@@ -142,6 +146,8 @@ class _Mail:
             return self._read_parts(part, media_type, depth)
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
+        if media_type in _SMIME_TYPES:
+            return self._read_sealed(data, depth)
         is_file = part.get_content_disposition() == "attachment" or (name and not is_body)
         if media_type in _BODY_TYPES and not (is_file and depth):
             content_type = str(part.get("Content-Type", "text/plain"))
@@ -150,6 +156,12 @@ class _Mail:
             return convert_html(text) if media_type == "text/html" else text.strip()
         if data not in (file.data for file in self.files):
             self.files.append(EmbeddedFile(name or f"attached {media_type}", data, media_type))
+        return ""
+
+    def _read_sealed(self, data: bytes, depth: int) -> str:
+        if content := _read_signed(data):
+            return self.read(message_from_bytes(content, policy=_Policy()), depth + 1)
+        self.problems.append("The mail is encrypted: its text cannot be read.")
         return ""
 
     def _read_parts(self, part: Message, media_type: str, depth: int) -> str:
@@ -176,6 +188,32 @@ class _Mail:
         title = name or _header(inner, "Subject") or "attached mail"
         text = self.read(inner, depth + 1)
         return "\n\n".join(filter(None, (f"## {title}", _format_headers(inner), text)))
+
+
+def _read_signed(data: bytes) -> bytes:
+    """Return the mail inside of a signature (RFC 8551, 3.5.2); empty if it is encrypted or damaged."""
+    at = data.find(_CONTENT) if _SIGNED in data else -1
+    try:
+        return _read_octets(data, at + len(_CONTENT))[0] if at >= 0 else b""
+    except IndexError:
+        return b""
+
+
+def _read_octets(data: bytes, at: int) -> tuple[bytes, int]:
+    """Return the octets of a value (X.690), also of one in parts, and the place after it."""
+    is_simple, length, at = data[at] == _OCTETS, data[at + 1], at + 2
+    has_end = length != _UNTIL_MARK
+    if length > _UNTIL_MARK:
+        size = length - _UNTIL_MARK
+        length, at = int.from_bytes(data[at : at + size], "big"), at + size
+    end = min(at + length, len(data)) if has_end else len(data)
+    if is_simple:
+        return data[at:end], end
+    parts = []
+    while at < end and (has_end or data[at : at + 2] != b"\0\0"):
+        part, at = _read_octets(data, at)
+        parts.append(part)
+    return b"".join(parts), at if has_end else at + 2
 
 
 def _children(part: Message) -> Iterator[Message]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -188,6 +188,8 @@ _EDIT, _EDIT_AT, _LOCKED = 0x0FF5, 16, 0xF3D1C4DF
 """Type of the record of an edit, offset of its place in the stream `Current User`, mark of locked files there."""
 _PLACES_BITS = 20
 """Bits of the first number in a run of places; the higher ones count the places (MS-PPT, 2.3.4)."""
+_TAG, _COMMENT, _STRING = 0x138B, 0x2EE0, 0x0FBA
+"""Types of records: data that later versions added, a comment, and its author and text (MS-PPT, 2.5.24)."""
 _HEADER, _CHARACTERS, _BYTES = 0x0F9F, 0x0FA0, 0x0FA8
 """Types of records: type of a text, text in UTF-16, text in single bytes."""
 _TITLES = (0, 6)
@@ -281,17 +283,14 @@ class _SlideReader:
                 self.objects.append(f"object {len(self.objects) + 1}")
         if self._places:
             drawings = placed_drawings
-        notes = {}
-        for page in pages:  # Those of the master of notes belong to no slide.
-            records = self._records(page.start, page.end, 0)
-            slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
-            notes[slide] = self._outline(page)[0][2]
+        notes = dict(map(self._read_notes, pages))
         slides = []
         for index in range(max(len(outlines), len(drawings))):
             _, slide, texts = outlines[index] if index < len(outlines) else (0, 0, [])
             texts = texts + (self._outline(drawings[index])[0][2] if index < len(drawings) else [])
             found = notes.get(slide, ()) if slide else ()
-            slides.append("\n\n".join([*dict.fromkeys(texts), *(f"Notes: {text}" for text in found)]))
+            comments = self._comments(drawings[index : index + 1])
+            slides.append("\n\n".join([*dict.fromkeys(texts), *(f"Notes: {text}" for text in found), *comments]))
         return slides
 
     def _records(self, start: int, end: int, depth: int) -> Iterator[_Record]:
@@ -301,7 +300,11 @@ class _SlideReader:
             record = self._record_at(start)
             stop = min(end, record.end)
             yield record
-            if record.is_container and record.kind not in (_SLIDE, _NOTES, _LIST) and depth < _MAX_DEPTH:
+            if (
+                (record.is_container or record.kind == _TAG)
+                and record.kind not in (_SLIDE, _NOTES, _LIST)
+                and depth < _MAX_DEPTH
+            ):
                 yield from self._records(record.start, stop, depth + 1)
             start = stop
 
@@ -317,6 +320,23 @@ class _SlideReader:
             elif text := self._text(record, kind):
                 slides[-1][2].append(text)
         return slides
+
+    def _read_notes(self, page: _Record) -> tuple[int, list[str]]:
+        """Return the ID of the slide, 0 for the master of notes, which belongs to none, and the texts of its notes."""
+        records = self._records(page.start, page.end, 0)
+        slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
+        return slide, self._outline(page)[0][2]
+
+    def _comments(self, slides: Sequence[_Record]) -> Iterator[str]:
+        end, author = 0, ""
+        for record in (one for slide in slides for one in self._records(slide.start, slide.end, 0)):
+            if record.kind == _COMMENT:
+                end = record.end
+            elif record.kind == _STRING and record.start < end:
+                text = " ".join(self._stream[record.start : record.end].decode("utf-16-le", "replace").split())
+                if record.instance == 1:
+                    yield f"Comment by {author}: {text}"
+                author = text if record.instance == 0 else author
 
     def _number(self, at: int) -> int:
         return int(struct.unpack_from("<I", self._stream, at)[0])

@@ -17,7 +17,7 @@ from scraper.errors import ScraperError
 __all__ = ["read", "warm_up"]
 
 _TITLE, _PLAIN, _HTML, _RTF = 0x0037, 0x1000, 0x1013, 0x1009
-_HEADERS = (("From", 0x0C1A), ("To", 0x0E04), ("Cc", 0x0E03), ("Subject", _TITLE))
+_HEADERS = (("From", 0x0C1A), ("To", 0x0E04), ("Cc", 0x0E03), ("Bcc", 0x0E02), ("Subject", _TITLE))
 _TIMES = (("Date", 0x0039), ("Start", 0x820D), ("End", 0x820E), ("Start", 0x8104), ("Due", 0x8105))
 _LOCATION = 0x8208
 _NAMES, _DATA = (0x3707, 0x3704, 0x3001), 0x3701

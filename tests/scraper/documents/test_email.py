@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -147,3 +148,28 @@ def test_text_in_compressed_rtf_and_in_a_declared_code_page() -> None:
     assert parse(outlook({"__substg1.0_10090102": stored})).markdown == "Plain words"
     cyrillic = outlook({"__substg1.0_1000001E": "Да".encode("cp1251")}, (0x3FFD, 3, 1251))
     assert parse(cyrillic).markdown == "Да"
+
+
+def test_line_of_a_body_that_looks_like_the_start_of_a_mail_loses_nothing() -> None:
+    body = "The first plan.\n\nFrom Monday 6 May on\nNote: the second plan."
+    assert parse(f"{_HEAD}\n{body}".encode()).markdown.endswith(body)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_signed_mail_is_read_from_its_signature_and_an_encrypted_one_named(is_streamed: bool) -> None:
+    def value(tag: int, content: bytes) -> bytes:
+        if is_streamed and tag != 0x04:
+            return bytes((tag, 0x80)) + content + b"\0\0"
+        return bytes((tag, 0x82)) + len(content).to_bytes(2, "big") + content
+
+    inner = part("The crane is out of order.").encode()
+    pieces = value(0x24, value(0x04, inner[:9]) + value(0x04, inner[9:])) if is_streamed else value(0x04, inner)
+    content = value(0x30, bytes.fromhex("06092a864886f70d010701") + value(0xA0, pieces))
+    signed = value(0x30, bytes.fromhex("06092a864886f70d010702") + value(0xA0, content))
+    head = f"{_HEAD}Content-Type: application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\n"
+    parsed = parse(head.encode() + base64.encodebytes(signed))
+    assert parsed.markdown.endswith("\n\nThe crane is out of order.")
+    assert not parsed.warnings
+    for damaged in (signed.replace(b"\x01\x07\x02", b"\x01\x07\x03"), signed[:30]):
+        encrypted = parse(head.encode() + base64.encodebytes(damaged))
+        assert encrypted.warnings[0] == "The mail is encrypted: its text cannot be read."

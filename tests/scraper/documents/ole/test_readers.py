@@ -158,6 +158,16 @@ def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
     )
 
 
+def test_presentation_shows_comments_and_counts_inserted_objects() -> None:
+    written = ((0, "Ada"), (1, "Which quay?"), (2, "A"))
+    comment = b"".join(record(0x0FBA, text.encode("utf-16-le"), version=number << 4) for number, text in written)
+    tags = record(0x1388, record(0x138B, record(0x2EE0, comment, version=0x0F)), version=0x0F)
+    slide = texts((0, "Plan")) + tags + record(0x0FBA, "ignored".encode("utf-16-le"), version=0x10)
+    parsed = parse(presentation([slide], b"", record(0x0FCC, b"", version=0x0F)))
+    assert parsed.markdown == "<!-- page 1 -->\n\n# Plan\n\nComment by Ada: Which quay?"
+    assert parsed.warnings[1:] == ("Not read: 1 file inside of the document (object 1).",)
+
+
 def workbook_until_2003(
     rows: Sequence[Sequence[str | float]],
     stream: str = "Workbook",
