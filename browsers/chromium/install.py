@@ -141,7 +141,12 @@ def install_chromium(
         _install_for_driver(host, log)
         report = _inspect(host, tiers)
     if fonts:
-        _install_fonts(host, log)
+        lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
+        if lacking and host.is_root and host.has("apt-get"):
+            log("Installing fonts with apt-get ...")
+            installer = _Installer("apt-get", (((*_APT_INSTALL, *lacking),),), _PACKAGES_LIMIT_S)
+            if not _run_attempts(installer, host, log):
+                log("Some fonts could not be installed; pages in those scripts are still read.")
     if report.lacking:
         log(f"Not installed, or does not start: {report.lacking}.")
     return report
@@ -203,15 +208,6 @@ def _install_for_driver(host: HostPlatform, log: Log) -> None:
         command = (*install_command, _DRIVER_LIBRARY[program])
         fresh = ((*_APT, "update"), command) if program == "apt-get" else (command,)
         _run_attempts(_Installer(program, ((command,), fresh), _PACKAGES_LIMIT_S), host, log)
-
-
-def _install_fonts(host: HostPlatform, log: Log) -> None:
-    lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
-    if lacking and host.is_root and host.has("apt-get"):
-        log("Installing fonts with apt-get ...")
-        installer = _Installer("apt-get", (((*_APT_INSTALL, *lacking),),), _PACKAGES_LIMIT_S)
-        if not _run_attempts(installer, host, log):
-            log("Some fonts could not be installed; pages in those scripts are still read.")
 
 
 def _run_attempts(installer: _Installer, host: HostPlatform, log: Log) -> bool:

@@ -352,7 +352,11 @@ class ProxiedConnection:
         self._loop.remove_reader(self._near.fileno())
         try:
             async with asyncio.timeout(self._listener.idle_s):
-                head = await self._read_head()
+                while (end := self._received.find(b"\r\n\r\n")) < 0:
+                    if len(self._received) > proxy_protocols.MAX_HEAD_BYTES:
+                        raise ValueError("a head without end")
+                    self._received += await proxy_protocols.receive(self._near)
+                head, self._received = self._received[: end + 4], self._received[end + 4 :]
                 if proxy_protocols.is_upgrade_request(head):
                     early = await proxy_protocols.http_connect(far, f"{first.authority}:80", first.authorization)
                     self._received = head + self._received
@@ -380,14 +384,6 @@ class ProxiedConnection:
             relay.close()
         else:
             relay.down.start(response)
-
-    async def _read_head(self) -> bytes:
-        while (end := self._received.find(b"\r\n\r\n")) < 0:
-            if len(self._received) > proxy_protocols.MAX_HEAD_BYTES:
-                raise ValueError("a head without end")
-            self._received += await proxy_protocols.receive(self._near)
-        head, self._received = self._received[: end + 4], self._received[end + 4 :]
-        return head
 
     def _send(self, data: bytes) -> None:
         """Send a few bytes into an empty buffer. A closed peer is noticed by the next read."""

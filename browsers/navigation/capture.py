@@ -262,7 +262,10 @@ async def _take_element(session: Session, readiness: ReadinessWaiter, request: S
     if not isinstance(box, dict) or box["width"] < 1 or box["height"] < 1:
         raise errors.TargetNotFoundError(f"No visible element of the page matches {request.target!r}.")
     if request.keeps_page:
-        clip = _clip_to_window(box, await _measure(readiness))
+        window = await _measure(readiness)
+        left, top = max(box["x"], window["left"]), max(box["y"], window["top"])
+        right = min(box["x"] + box["width"], window["left"] + WINDOW_WIDTH)
+        clip = _Clip(left, top, right - left, min(box["y"] + box["height"], window["top"] + WINDOW_HEIGHT) - top)
         if clip.width < 1 or clip.height < 1:
             raise errors.TargetNotFoundError(f"{request.target!r} is not in the window now: scroll to it first.")
         return await _capture(session, clip, request, beyond_window=False)
@@ -272,12 +275,6 @@ async def _take_element(session: Session, readiness: ReadinessWaiter, request: S
     box = again if isinstance(again, dict) else box
     clip = _Clip(max(0.0, box["x"]), max(0.0, box["y"]), box["width"], min(float(MAX_PAGE_HEIGHT), box["height"]))
     return await _capture(session, clip, request, beyond_window=True)
-
-
-def _clip_to_window(box: dict[str, float], window: dict[str, float]) -> _Clip:
-    left, top = max(box["x"], window["left"]), max(box["y"], window["top"])
-    right = min(box["x"] + box["width"], window["left"] + WINDOW_WIDTH)
-    return _Clip(left, top, right - left, min(box["y"] + box["height"], window["top"] + WINDOW_HEIGHT) - top)
 
 
 async def _take_file(session: Session, kind: ScreenshotKind) -> Screenshot:

@@ -154,7 +154,10 @@ def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) 
         failure = failure or (traffic.latest_failure if is_refused else None)
         if failure is not None:
             return _from_proxy_failure(failure, url, first, error)
-    return _build_error(_find_meaning(error), url, first, last, error)
+    by_prefix = (
+        meaning for name, meaning in _CHROMIUM_ERRORS.items() if name[-1] == "*" and error.startswith(name[:-1])
+    )
+    return _build_error(_CHROMIUM_ERRORS.get(error) or next(by_prefix, _UNKNOWN), url, first, last, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +224,3 @@ def _describe_site(first: _Origin, origin: _Origin) -> str:
     if origin.is_address:
         return f"the address that {first.site} redirects to"
     return f"{origin.host}, to which {first.site} redirects,"
-
-
-def _find_meaning(error: str) -> _Meaning:
-    by_prefix = (
-        meaning for name, meaning in _CHROMIUM_ERRORS.items() if name[-1] == "*" and error.startswith(name[:-1])
-    )
-    return _CHROMIUM_ERRORS.get(error) or next(by_prefix, _UNKNOWN)

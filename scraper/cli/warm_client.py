@@ -77,7 +77,9 @@ def run(words: Sequence[str]) -> int | None:
         return 130
     except (OSError, ValueError) as error:
         if isinstance(error, TimeoutError):
-            _abandon()
+            # A server that hangs ends when it goes on without its socket; the next command starts another.
+            with contextlib.suppress(OSError), starting_lock(path := socket_path()):
+                os.unlink(path)
         if received and name in _STEPS:
             text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done:"
             print(f"Error: {text} look at the site before you repeat them.", file=sys.stderr)
@@ -85,12 +87,6 @@ def run(words: Sequence[str]) -> int | None:
     for number in numbers:
         signal.signal(number, signal.SIG_DFL)
     return None
-
-
-def _abandon() -> None:
-    """Remove the socket of a server that hangs, which ends when it goes on; the next command starts another."""
-    with contextlib.suppress(OSError), starting_lock(path := socket_path()):
-        os.unlink(path)
 
 
 def socket_path() -> str:

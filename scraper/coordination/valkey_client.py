@@ -183,7 +183,11 @@ class ValkeyClient:
                 pause_s = min(2 * pause_s, LAST_RETRY_S)
                 continue
             pause_s = FIRST_RETRY_S
-            self._note_connected()
+            log.info("shared state usable: %s", self.where)
+            self._lost.clear()
+            self.is_available, self.problem = True, None
+            self._first.set()
+            self.on_connected()
             while self.is_available:
                 if self.on_heartbeat is not None:
                     await self.on_heartbeat()
@@ -230,13 +234,6 @@ class ValkeyClient:
         for answer in await pipeline.execute(raise_on_error=False):
             if isinstance(answer, _FAILURES):
                 raise answer
-
-    def _note_connected(self) -> None:
-        log.info("shared state usable: %s", self.where)
-        self._lost.clear()
-        self.is_available, self.problem = True, None
-        self._first.set()
-        self.on_connected()
 
     def _note_lost(self, error: Exception) -> None:
         problem = _describe_problem(error, self.where)

@@ -46,18 +46,14 @@ def read_scripts(scripts: Iterable[ScriptElement], *, with_price: bool = True) -
         left -= len(text)
         found += _json(text) if "json" in script.type else [] if is_row else _objects(text)
         for match in _QUOTED.finditer(text):
-            content = _unquote(match)
+            # The content is empty if the string literal has escapes that JSON lacks.
+            literal = match["text"] or _BARE_QUOTE.sub(r"\1\"", match["single"] or "").replace("\\'", "'")
+            content = next(iter(_json(f'"{literal}"'.replace("\\x", "\\u00"))), "")
             rows += content if match["row"] else ""
             found += [] if match["row"] else _json(content)
     for row in rows.split("\n"):
         found += _json(row.partition(":")[2])
     return found
-
-
-def _unquote(match: re.Match[str]) -> str:
-    """Return the text of a string literal; empty if it has escapes that JSON lacks."""
-    literal = match["text"] or _BARE_QUOTE.sub(r"\1\"", match["single"] or "").replace("\\'", "'")
-    return next(iter(_json(f'"{literal}"'.replace("\\x", "\\u00"))), "")
 
 
 def _json(text: str) -> list[Any]:

@@ -148,7 +148,15 @@ class IndexService:
         document = replace(
             document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
-        _check_document(document)
+        if not document.content.strip():
+            raise IndexFaultError("Content must be a non-empty string")
+        if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
+            raise IndexFaultError(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
+        if len(document.content) > CONTENT_CHARS:
+            raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
+        size = len(_dump_metadata(document.metadata).encode())
+        if size > _METADATA_BYTES:
+            raise IndexFaultError(f"Metadata is too large: {size:,} of {_METADATA_BYTES:,} bytes")
         tokens = index.stored.tokenizer.index_tokens(document.content)
         self._check_room(name, index, document.doc_id, _count_bytes(document, tokens), principal)
         replaced = document.doc_id in index.words
@@ -251,18 +259,6 @@ class IndexService:
 
 def _is_name(name: str) -> bool:
     return 0 < len(name) <= _NAME_CHARS and _NAME_CHARACTERS.issuperset(name)
-
-
-def _check_document(document: IndexDocument) -> None:
-    if not document.content.strip():
-        raise IndexFaultError("Content must be a non-empty string")
-    if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
-        raise IndexFaultError(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
-    if len(document.content) > CONTENT_CHARS:
-        raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
-    size = len(_dump_metadata(document.metadata).encode())
-    if size > _METADATA_BYTES:
-        raise IndexFaultError(f"Metadata is too large: {size:,} of {_METADATA_BYTES:,} bytes")
 
 
 def _count_bytes(document: IndexDocument, tokens: list[str]) -> int:

@@ -78,11 +78,18 @@ def hash_features(page: PageStatistics) -> HashedFeatures:
     words = np.fromiter(map(crc32, lines), np.uint64, len(page.vocabulary))[page.word_ids]
     headings = np.where(page.heading, page.index, _NO_HEADING)
     before = np.concatenate(([_NO_HEADING], np.maximum.accumulate(headings)[:-1]))
+    mask = page.heading[page.word_block] & (page.word_at < _HEADING_WORDS)
+    rows = page.word_block[mask]
+    whole = np.flatnonzero(page.heading)
+    sequences = _hash_sequences(words[mask], page.word_at[mask], rows, page.n)
     return HashedFeatures(
         own=FeatureGroup(names, _buckets(codes, _OWN)),
         around=FeatureGroup(names, _buckets(codes, _AROUND)),
         text=_hash_text(page, words),
-        heading=_hash_headings(page, words),
+        heading=FeatureGroup(
+            np.concatenate((rows, whole)),
+            np.concatenate((_buckets(words[mask], _TITLE), _buckets(sequences[whole], _TITLE_WHOLE))),
+        ),
         last_heading=before,
     )
 
@@ -123,17 +130,6 @@ def _hash_inline_classes(page: PageStatistics) -> tuple[IntArray, _Codes]:
     shifts = (np.cumsum(counts) - counts)[names] - (np.cumsum(repeats) - repeats)
     token_blocks = np.repeat(blocks, repeats)
     return token_blocks, codes[np.arange(len(token_blocks)) + np.repeat(shifts, repeats)]
-
-
-def _hash_headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
-    mask = page.heading[page.word_block] & (page.word_at < _HEADING_WORDS)
-    rows = page.word_block[mask]
-    whole = np.flatnonzero(page.heading)
-    sequences = _hash_sequences(words[mask], page.word_at[mask], rows, page.n)
-    return FeatureGroup(
-        np.concatenate((rows, whole)),
-        np.concatenate((_buckets(words[mask], _TITLE), _buckets(sequences[whole], _TITLE_WHOLE))),
-    )
 
 
 def _hash_sequences(words: _Codes, at: IntArray, block: IntArray, n: int) -> _Codes:

@@ -61,7 +61,12 @@ class UrlResolver:
                 url = urljoin(self._base, address)
             except ValueError:
                 return ""
-        return _escape_for_markdown(url)
+        # Percent-encode white space and invisible characters, and parentheses if they are not balanced.
+        if _UNSAFE.search(url):
+            url = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), url)
+        if not is_balanced(url, "(", ")"):
+            url = url.replace("(", "%28").replace(")", "%29")
+        return url
 
 
 def find_image_source(image: Element, fallback_set: str = "") -> str:
@@ -91,12 +96,3 @@ def _find_largest_candidate(candidates: str) -> str:
         if width > widest:
             best, widest = match.group(1).rstrip(","), width
     return best
-
-
-def _escape_for_markdown(address: str) -> str:
-    """Percent-encode white space and invisible characters, and parentheses if they are not balanced."""
-    if _UNSAFE.search(address):
-        address = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
-    if not is_balanced(address, "(", ")"):
-        address = address.replace("(", "%28").replace(")", "%29")
-    return address

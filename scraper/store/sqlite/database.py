@@ -160,20 +160,17 @@ class Database:
             # Another process may have created them first.
             version = self._version(connection)[0]
             if version != self._schema.version:
-                self._migrate(connection, version)
+                steps = range(version, self._schema.version)
+                if version and all(step in self._schema.migrations for step in steps):
+                    log.info("migrating %s from version %d to %d", self.path, version, self._schema.version)
+                    for step in steps:
+                        self._schema.migrations[step](connection)
+                else:
+                    connection.execute(self._schema.drop)
+                    connection.execute(self._schema.create)
                 connection.execute(f"PRAGMA application_id = {self._schema.application_id}")
                 connection.execute(f"PRAGMA user_version = {self._schema.version}")
         connection.execute("COMMIT")
-
-    def _migrate(self, connection: apsw.Connection, version: int) -> None:
-        steps = range(version, self._schema.version)
-        if version and all(step in self._schema.migrations for step in steps):
-            log.info("migrating %s from version %d to %d", self.path, version, self._schema.version)
-            for step in steps:
-                self._schema.migrations[step](connection)
-        else:
-            connection.execute(self._schema.drop)
-            connection.execute(self._schema.create)
 
     def _version(self, connection: apsw.Connection) -> tuple[int, bool]:
         is_ours = connection.pragma("application_id") == self._schema.application_id
