@@ -175,7 +175,7 @@ _BOX = re.compile(
 )
 """Names of elements with all lines. An element named `line` is code only inside one of them."""
 _ASIDE = re.compile(r"[\s_-](?:ttc|tooltip|popover|popup)[\s_-]")
-_NAMED = element_selector(".//*[@class or @data-slate-type]")
+_HOLDS_LINES = element_selector("descendant-or-self::*[@data-slate-type or contains(@style, 'white-space')]")
 _KEEPS_LINES = element_selector("descendant-or-self::*[contains(@style, 'white-space')]")
 _OUTSIDE_CODE = text_selector(".//text()[normalize-space() and not(ancestor::code or ancestor::pre)]")
 _TOP = re.compile(r"\btop:\s*(\d+)px")
@@ -194,7 +194,7 @@ def join_named_lines(root: Element, class_names: str) -> None:
     Call it before content selection, which would judge each line alone. `class_names` are all class names of the tree.
     """
     padded = pad_names(class_names)
-    if not _LINE.search(padded) and not _BOX.search(padded):
+    if not (_LINE.search(padded) or (_BOX.search(padded) and _HOLDS_LINES(root))):
         return
 
     @cache
@@ -206,7 +206,7 @@ def join_named_lines(root: Element, class_names: str) -> None:
 
     lines: defaultdict[Element, list[Element]] = defaultdict(list)
     boxes = []
-    for element in _NAMED(root):
+    for element in root.iterdescendants():
         kind = kind_of(element.get("class"), element.get("data-slate-type"))
         if kind == "box":
             boxes.append(element)
