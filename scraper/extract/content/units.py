@@ -148,13 +148,16 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
 
 def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) -> Iterator[int]:
     """Yield the elements with these tags in an element with selected text, or between the title and the content."""
+    named = np.isin(page.element_tag, tags)
+    if not named.any():
+        return
     first = int(chosen.argmax())
     titles = np.flatnonzero(page.tag[:first] == 1)
     title = int(titles[-1]) if len(titles) and first - titles[-1] <= _MAX_LEAD else first
     are_parts = page.sum_inside(compute_prefix_sums(page.lengths * chosen))[page.up] >= _MIN_AROUND
     are_parts |= (page.first > title) & (page.last <= first)
     linked = page.sum_inside(page.link_sums) > _MAX_LINKED * page.sum_inside(page.character_sums)
-    are_parts &= np.isin(page.element_tag, tags) & (page.blocks > 1 - (page.element_tag == TAGS["figure"]))
+    are_parts &= named & (page.blocks > 1 - (page.element_tag == TAGS["figure"]))
     seen: set[tuple[int, ...]] = set()  # the same figure for screens of another width
     for number in np.flatnonzero(are_parts & ((page.element_tag == TAGS["figure"]) | ~linked)).tolist():
         start, end = int(page.first[number]), int(page.last[number])
