@@ -241,9 +241,13 @@ def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
     return "\n".join(filter(None, lines))
 
 
+_NOT_IN_NAMES = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
 def name_key(text: str | None) -> str:
     """Return the letters and digits of a text in lower case, digits of any script as 0 to 9, to compare names."""
-    letters = "".join(filter(str.isalnum, (text or "").lower()))
-    if letters.isascii():
-        return letters
+    lowered = (text or "").lower()
+    if lowered.isascii():
+        return lowered.encode().translate(None, _NOT_IN_NAMES).decode()
+    letters = filter(str.isalnum, lowered)
     return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in letters)
