@@ -166,16 +166,13 @@ class _Elements:
 
     def find_dates(self, authors: Collection[Element]) -> Iterator[tuple[Element, bool]]:
         """Yield the elements of authors and those that may hold a date, and if they declare one, in document order."""
-        tails = [element.tail for element in self._all]
-        found = {*authors, *self._with(self._texts, written_dates.may_hold_date)}
-        found.update(cast("Element", element.getparent()) for element in self._with(tails, written_dates.may_hold_date))
-        names = set(filter(written_dates.names_date, filter(None, set(self._classes))))
         roles = cast("list[Any]", _ROLES(self._all[0]))
         dated = {role.getparent() for role in roles if role in DATE_ROLES}
-        for element, classes in zip(self._all, self._classes, strict=True):
-            is_dated = classes in names or element.tag in DATE_TAGS or element in dated
-            if is_dated or element in found:
-                yield element, is_dated
+        dated.update(self._all[0].iter(*DATE_TAGS), self._with(self._classes, written_dates.names_date))
+        tails = [element.tail for element in self._all]
+        found = {*authors, *dated, *self._with(self._texts, written_dates.may_hold_date)}
+        found.update(cast("Element", element.getparent()) for element in self._with(tails, written_dates.may_hold_date))
+        return ((element, element in dated) for element in filter(found.__contains__, self._all))
 
 
 def _leads_to_user(url: str) -> bool:
@@ -208,7 +205,8 @@ def _author_kind(element: Element) -> str:
 
 def declares_author(element: Element) -> bool:
     """Return True if markup or a class declares the author of a page."""
-    return _is_declared(element) or _has_class(_AUTHOR_CLASS, element.get("class") or "")
+    classes = element.get("class")
+    return _is_declared(element) or (classes is not None and _has_class(_AUTHOR_CLASS, classes))
 
 
 def _is_declared(element: Element) -> bool:
@@ -279,7 +277,6 @@ _BEFORE_SIGNATURE = WordPattern(
 )
 _SENDER_WORDS, _REPLY_WORDS = Words("byline.sender"), Words("byline.replied")
 _SIGNING_WORDS = Words("byline.by", "byline.author", "byline.sender")
-_COLONS = str.maketrans(":：/", "   ")
 _GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 _AFTER_USER = WordPattern(
@@ -389,7 +386,9 @@ def may_sign_post(text: str) -> bool:
 
 def _beginning(text: str) -> list[str]:
     """Return the first words of a text that may be signed, and the rest."""
-    return text[:_MAX_BEGINNING].lower().translate(_COLONS).split(None, 2) if len(text) <= _MAX_LINE else []
+    if len(text) > _MAX_LINE:
+        return []
+    return text[:_MAX_BEGINNING].lower().replace(":", " ").replace("：", " ").replace("/", " ").split(None, 2)
 
 
 def read_signed_name(element: Element) -> str:
@@ -397,8 +396,8 @@ def read_signed_name(element: Element) -> str:
 
     The name may stand in the next element.
     """
-    text = element.text or ""
-    if _SIGNING_WORDS.all.isdisjoint(_beginning(text)[:2]):
+    text = element.text
+    if not text or text.isspace() or _SIGNING_WORDS.all.isdisjoint(_beginning(text)[:2]):
         return ""
     line = clean_line(text, _MAX_LINE)
     match = _BEFORE_SIGNATURE.match(f"{line} ")

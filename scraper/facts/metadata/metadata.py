@@ -144,7 +144,8 @@ def _find_author(
         [name for text in texts if (name := _parse_person(text, site))]
         for texts in (candidates, find_author_names(near), organizations)
     )
-    visible = name_key(" ".join([*bylines, *(f"{element.text or ''} {element.tail or ''}" for element in near)]))
+    texts = (text for element in near if declared for text in (element.text, element.tail) if text)
+    visible = "".join(map(name_key, (*bylines, *texts)))
     shown = [name for name in declared if name_key(_NAME_SEPARATOR.split(name, maxsplit=1)[0]) in visible]
     names = [*shown, *bylines, *declared, *others]
     host = host_key(url)
@@ -161,18 +162,14 @@ def _read_item_authors(
     items: list[jsonld.JsonLdItem], referenced: list[jsonld.JsonLdItem]
 ) -> tuple[list[str], list[str]]:
     """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
-    found = SchemaGraph(referenced).items()
+    stated = [authors if isinstance(authors, list) else [authors] for item in items if (authors := item.get("author"))]
+    unnamed = [one for authors in stated for one in authors if isinstance(one, dict) and not jsonld.read_names(one)]
+    found = SchemaGraph(referenced).items() if unnamed else ()
     by_id = {str(item["@id"]): item for item in found if "@id" in item and jsonld.read_names(item)}
     people: list[str] = []
     organizations: list[str] = []
-    for item in items:
-        authors = item.get("author")
-        if not authors:
-            continue
-        listed = [
-            by_id.get(str(one.get("@id")), one) if isinstance(one, dict) and not jsonld.read_names(one) else one
-            for one in (authors if isinstance(authors, list) else [authors])
-        ]
+    for authors in stated:
+        listed = [by_id.get(str(one.get("@id")), one) if one in unnamed else one for one in authors]
         own = [one for one in listed if not (isinstance(one, dict) and _is_organization(one))]
         people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
         organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))
