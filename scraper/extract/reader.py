@@ -20,7 +20,7 @@ from scraper.extract.markdown import converter
 from scraper.extract.normalize import footnotes
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.facts import structured
-from scraper.facts.metadata import jsonld_article, metadata
+from scraper.facts.metadata import metadata
 from scraper.facts.metadata.metadata import Metadata
 from scraper.facts.structured import PageFacts
 from scraper.html.dom.parsing import Element
@@ -166,12 +166,12 @@ def convert(draft: Draft) -> Draft:
 def add_declared_article(draft: Draft) -> Draft:
     """Use the article in the data of the page if the page displays only a part of it."""
     article = draft.about.article
-    if article is None or draft.is_thread or not jsonld_article.exceeds(article, draft.text, draft.about.title):
+    if article is None or draft.is_thread or not article.exceeds(draft.text, draft.about.title):
         return draft
     if not article.is_free:
         return replace(draft, withheld_characters=article.characters)
-    whole = converter.convert(jsonld_article.build_article(article), draft.page.base, may_hold_formulas=False)
-    if jsonld_article.contains(article, draft.text):
+    whole = converter.convert(article.as_element(), draft.page.base, may_hold_formulas=False)
+    if article.contains(draft.text):
         return replace(draft, markdown=whole.markdown, text=whole.text)
     return replace(draft, markdown=f"{draft.markdown}\n\n{whole.markdown}", text=f"{draft.text}\n{whole.text}")
 

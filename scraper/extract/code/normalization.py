@@ -200,7 +200,7 @@ def join_named_lines(root: Element, class_names: str) -> None:
     @cache
     def kind_of(classes: str | None, slate_type: str | None) -> str:
         """Return the name of a line, `box` for an element around lines, or an empty text."""
-        names = pad_names(f"{classes or ''} {slate_type or ''}")
+        names = pad_names(" ".join(filter(None, (classes, slate_type))))
         line = _LINE.search(names)
         return line[1] if line else "box" if _BOX.search(names) else ""
 
@@ -212,9 +212,10 @@ def join_named_lines(root: Element, class_names: str) -> None:
             boxes.append(element)
         elif kind:
             around = list(islice(element.iterancestors(), _MAX_DEPTH))
-            box = next((one for one in around if kind_of(one.get("class"), one.get("data-slate-type")) == "box"), None)
-            if box is not None or kind != "line":
-                lines[around[0] if box is None else box].append(element)
+            boxed = (one for one in around if kind_of(one.get("class"), one.get("data-slate-type")) == "box")
+            box = next(boxed, None if kind == "line" else around[0])
+            if box is not None:
+                lines[box].append(element)
     for box, found in lines.items():
         if not _is_in_code(box) and _hold_all_text(box, found):
             for token in (token for line in found for token in line.iter("code")):

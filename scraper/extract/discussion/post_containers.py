@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,113 @@ from functools import cached_property
 from itertools import islice, takewhile
 from urllib.parse import urldefrag, urlsplit
 
-from scraper.extract.discussion.post_shapes import TYPED_POST, Shape, group_by_shape, type_of
-from scraper.facts.metadata.author_date_labels import AuthorDateLabel
+from scraper.facts.metadata.author_date_labels import AuthorDateLabel, strip_digits
 from scraper.facts.metadata.written_dates import DATE_TAGS
 from scraper.html.dom.parsing import HEADINGS, Element, depth_of, text_of
 from scraper.urls import join_url
+from scraper.words.matcher import WordPattern
+
+_MAX_WIDE = 150
+"""Labels. An element with more of them contains a thread, and so do its ancestors."""
+_MAX_TOKENS = 8
+_MAX_ANCESTORS = 60
+
+_POST_NAME = WordPattern(
+    r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
+    r"discussion|{posts.class})"
+)
+_REPLY_NAME = re.compile(
+    r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
+)
+_POST_TYPES = frozenset(
+    {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
+)
+"""Shapes declared as posts; a single element of them is enough."""
+_TYPED_POST = "@Post"
+"""Common shape of all elements with one of these types, because a question and its answers have different shapes."""
+
+
+@dataclass
+class _Shape:
+    """Elements that share a tag and a class, an id without numbers, or a type, with the labels nearest to each."""
+
+    name: str
+    members: dict[Element, list[AuthorDateLabel]] = field(default_factory=dict)
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Return True if a single element may be a post."""
+        return (
+            self.name in _POST_TYPES
+            or self.name == _TYPED_POST
+            or (self.name.endswith("-post") and self.name[:-5].isalpha())
+        )
+
+    @cached_property
+    def is_reply(self) -> bool:
+        """Return True if the name is one of answers, comments and the like."""
+        return self.is_single or _REPLY_NAME.search(self.name) is not None
+
+    @cached_property
+    def is_post(self) -> bool:
+        """Return True if the name suggests posts."""
+        return _POST_NAME.search(self.name) is not None
+
+
+def _group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[_Shape]:
+    """Return the shapes that can be posts, and of those with the same elements and kind of name only the first."""
+    shapes: dict[str, _Shape] = {}
+    tokens: dict[Element, list[str]] = {}
+    totals: Counter[Element] = Counter()
+    for label in labels:
+        nearest: set[str] = set()
+        around: Element | None = label.element
+        for _ in range(_MAX_ANCESTORS):
+            if around is None or around.tag == "body":
+                break
+            totals[around] += 1
+            if totals[around] > _MAX_WIDE:
+                break
+            if around not in tokens:
+                tokens[around] = _tokens(around)
+            for name in tokens[around]:
+                if name not in nearest:
+                    nearest.add(name)
+                    if name not in shapes:
+                        shapes[name] = _Shape(name)
+                    shapes[name].members.setdefault(around, []).append(label)
+            around = around.getparent()
+    distinct: dict[tuple[object, ...], _Shape] = {}
+    for shape in shapes.values():
+        is_comment = "comment" in shape.name.lower()
+        if len(shape.members) > 1 or shape.is_single or is_comment:
+            kind = (shape.is_single, shape.is_reply, shape.is_post, is_comment)
+            distinct.setdefault((kind, *shape.members), shape)
+    return list(distinct.values())
+
+
+def _tokens(element: Element) -> list[str]:
+    tag: str = element.tag
+    names = [f"{tag}.{strip_digits(name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
+    identity = element.get("id")
+    if identity and any(map(str.isdigit, identity)):
+        names.append(f"{tag}#{strip_digits(identity)[:40]}")
+    kind = _type_of(element)
+    if kind:
+        names += (kind, _TYPED_POST) if kind in _POST_TYPES else (kind,)
+    if "-" in tag:
+        names.append(tag)
+    if not names and tag in ("li", "article", "tr", "table", "section", "dd", "div"):
+        around = element.getparent()
+        names.append(f"{'' if around is None else (around.get('class') or around.tag)[:60]}>{tag}")
+    return names
+
+
+def _type_of(element: Element) -> str:
+    """Return the shape of the schema.org type that an element declares, or an empty string."""
+    kind = element.get("itemtype")
+    return "@" + kind.rstrip("/").rpartition("/")[2] if kind else ""
+
 
 _MAX_LINK_DEPTH = 3
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
@@ -59,7 +162,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Candidate:
-    shape: Shape
+    shape: _Shape
     search: _Search
     containers: Sequence[PostContainer]
     size: int
@@ -107,7 +210,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
 
     `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
     """
-    shapes = group_by_shape(labels)
+    shapes = _group_by_shape(labels)
     search = _Search(_RelatedCards(url))
     found, used = search.found, search.used
     for _ in range(_MAX_ROUNDS):
@@ -129,7 +232,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
 def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
     """Return the best candidate; of those that hold nearly the same, the outermost."""
     best = max(candidates, key=lambda one: one.value)
-    typed = next((one for one in candidates if one.shape.name == TYPED_POST), None)
+    typed = next((one for one in candidates if one.shape.name == _TYPED_POST), None)
     if typed is not None and typed.value < _MIN_TYPED * best.value:
         typed = None
     best = typed or best
@@ -167,7 +270,7 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
 """By what the elements are instead of posts, or lack: the test. Cheap tests come first."""
 
 
-def _judge(shape: Shape, search: _Search) -> _Candidate | None:
+def _judge(shape: _Shape, search: _Search) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
     least = 1 if shape.is_single else 2
     if search.found and not shape.is_reply:
@@ -191,7 +294,7 @@ def _judge(shape: Shape, search: _Search) -> _Candidate | None:
 
 
 def _read_post(
-    shape: Shape,
+    shape: _Shape,
     element: Element,
     labels: Sequence[AuthorDateLabel],
     author_key: tuple[str, ...] | None,
@@ -205,7 +308,7 @@ def _read_post(
         return None
     same = [label for label in labels if label.is_date and label.text == dates[0].text]
     date = next((label for label in (*dates[:1], *same) if label.moment is not None), next(iter(dates), None))
-    name = type_of(element) if shape.name == TYPED_POST else shape.name
+    name = _type_of(element) if shape.name == _TYPED_POST else shape.name
     return PostContainer(element, next(iter(authors), None), date, name, [label.element for label in same])
 
 
@@ -238,7 +341,7 @@ def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, 
     return of_kind[:1] if is_date else [min(of_kind, key=lambda label: label.key[0])]
 
 
-def _are_parts(shape: Shape, containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
+def _are_parts(shape: _Shape, containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
     if not any(around in found for element in shape.members for around in element.iterancestors()):
         return False
     if "comment" not in shape.name.lower() or any("comment" in one.shape.lower() for one in found.values()):

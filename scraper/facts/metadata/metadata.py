@@ -1,7 +1,8 @@
-"""Read title, author, publication date, site name, language and description of a page; unknown values are None."""
+"""Read title, author, date, site name, language and description of a page, and the article in its data, or None."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -10,17 +11,20 @@ from datetime import datetime
 from itertools import islice, product
 from typing import Any
 
+from lxml import etree
+
 from scraper.facts.metadata import author_date_labels
 from scraper.facts.metadata import title as titles
-from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
 from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.facts.syntaxes import jsonld
-from scraper.html.dom.parsing import Element, attribute_selector, text_of
+from scraper.html.dom.parsing import Element, attribute_selector, parse_html, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
+from scraper.html.page.segmentation import segment_body
 from scraper.model import PageMetadata
 from scraper.text import date_parsing
+from scraper.text.likeness import containment, split_runs
 from scraper.text.sanitize import clean_line, name_key
 from scraper.text.terms import split_words
 from scraper.urls import host_key, join_url, result_key
@@ -53,6 +57,56 @@ _OWN_PROPERTIES = frozenset({"author", *_DATE_PROPERTIES})
 _ORGANIZATIONS = ("Organization", "Corporation", "LocalBusiness", "Brand")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
+
+
+_ARTICLES = ("Article", "Posting", "Report", "Review")
+_MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
+"""Minimum characters of an article, and the characters that are read of it."""
+_MIN_RATIO = 2.0
+"""A stated text that is less than this many times longer differs by boxes and captions, not by missing parts."""
+
+_SHORT = 300
+"""Characters. Shorter content may be a notice, which shares no words with the article."""
+
+_MIN_SHARED = 0.5
+_RUN = 3
+_MAX_TITLE = 40
+"""Characters of a title that are compared, because the site's name may follow."""
+_TAG = re.compile(r"<(?:p|br|div|h[1-6]|li|a|strong|em|b|i|span)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLdArticle:
+    """Text of an article in the structured data of its page."""
+
+    paragraphs: tuple[str, ...]
+    headline: str
+    is_free: bool
+    """False if the page declares that readers must pay for it."""
+
+    @property
+    def characters(self) -> int:
+        """Length of the text."""
+        return sum(map(len, self.paragraphs))
+
+    def exceeds(self, text: str, title: str | None) -> bool:
+        """Return True if the article belongs to the page, and is `_MIN_RATIO` times longer than its text."""
+        if self.characters < _MIN_RATIO * len(text):
+            return False
+        is_titled = bool(title) and name_key(self.headline)[:_MAX_TITLE] == name_key(title)[:_MAX_TITLE]
+        return len(text) < _SHORT or is_titled or self.contains(text)
+
+    def contains(self, text: str) -> bool:
+        """Return True if the article contains at least half of a text, by runs of three words."""
+        own, stated = (split_runs(split_words(one), _RUN) for one in (text, "\n".join(self.paragraphs)))
+        return containment(own, stated) >= _MIN_SHARED
+
+    def as_element(self) -> Element:
+        """Return an element with the paragraphs."""
+        root = etree.Element("div")
+        for paragraph in self.paragraphs:
+            etree.SubElement(root, "p").text = paragraph
+        return root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,3 +381,27 @@ def _find_headline(body: Element) -> Element | None:
         if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
             return element
     return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
+
+
+def find_jsonld_article(items: Iterable[jsonld.JsonLdItem]) -> JsonLdArticle | None:
+    """Return the longest `articleBody` of the articles in the JSON-LD of a page, or None below `_MIN_CHARACTERS`."""
+    best, headline, is_free = "", "", True
+    for item in items:
+        body = item.get("articleBody")
+        if isinstance(body, list):
+            body = "\n".join(part for part in body if isinstance(part, str))
+        if not isinstance(body, str) or len(body) <= max(len(best), _MIN_CHARACTERS - 1):
+            continue
+        if any(name.endswith(_ARTICLES) for name in jsonld.type_names(item)):
+            headline = str(item.get("headline") or item.get("name") or "")
+            best, is_free = body, str(item.get("isAccessibleForFree", True)).lower() not in ("false", "0", "no")
+    return JsonLdArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
+
+
+def _paragraphs(body: str) -> tuple[str, ...]:
+    """Return the lines of a text, which may be escaped HTML."""
+    text = html.unescape(body)
+    root = parse_html(f"<body>{text}</body>").root if _TAG.search(text) else None
+    if root is not None:
+        return tuple(segment_body(root).texts)
+    return tuple(line.strip() for line in text.split("\n") if line.strip())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scraper.facts.metadata.jsonld_article import contains, exceeds, find_jsonld_article
+from scraper.facts.metadata.metadata import find_jsonld_article
 from scraper.model import Document
 from tests.scraper.extract.snapshots import read
 from tests.scraper.facts.products import ld
@@ -75,8 +75,8 @@ def test_markup_and_lists_of_parts_become_paragraphs() -> None:
     assert found is not None
     assert "<" not in "".join(found.paragraphs)
     assert len(found.paragraphs) >= 2
-    assert contains(found, TEASER)
-    assert exceeds(found, "", None)
+    assert found.contains(TEASER)
+    assert found.exceeds("", None)
 
 
 def test_text_of_an_article_cannot_become_markup() -> None:
