@@ -135,11 +135,13 @@ def _list_objects(data: bytes, kind: DocumentKind) -> list[str]:
     if kind is DocumentKind.RTF:
         return [f"object {number}" for number in range(1, data.count(b"\\objdata") + 1)]
     if kind in (DocumentKind.DOC, DocumentKind.XLS):
-        paths = (name.split("/")[:2] for name in CompoundFile(data).names)
-        found = {path[path[0] == "objectpool"] for path in paths if path[0].startswith(("objectpool", "mbd"))}
+        paths = (name.split("/") for name in CompoundFile(data).names if name.startswith(("objectpool/", "mbd")))
+        found = {path[path[0] == "objectpool"] for path in paths if len(path) > 1}
         return [f"object {number}" for number in range(1, len(found) + 1)]
-    if not data.startswith(b"PK") or kind is DocumentKind.ARCHIVE:
-        return []
+    return _list_zip_objects(data) if data.startswith(b"PK") and kind is not DocumentKind.ARCHIVE else []
+
+
+def _list_zip_objects(data: bytes) -> list[str]:
     parts = ZipParts(data)
     charts = [parts.read(name) for name in parts.names if "/charts/_rels/" in name]
     objects = (

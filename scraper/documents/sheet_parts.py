@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from scraper.documents.compound_file import CompoundFile
@@ -179,7 +179,7 @@ _UNICODE_VERSION, _COMMON_DATA = 0x06, 0x15
 
 
 def read_old_comments(data: bytes) -> dict[str, list[str]]:
-    """Return the comments of a workbook of the format until 2003 by sheet name, each as one list in Markdown.
+    """Return the comments of a workbook of the format until 2003 by sheet name, as a list in Markdown, and text boxes.
 
     Raises:
         EncryptedDocumentError: It needs a password.
@@ -212,14 +212,24 @@ def read_old_comments(data: bytes) -> dict[str, list[str]]:
             elif row < 0xFFFF:  # Its text is in the record itself.
                 texts[sheet, -at] = _decode_old(b"\0" + record[6:], size)
                 found.setdefault(sheet, []).append((cell, "", -at))
+    return _format_old_texts(found, texts)
+
+
+def _format_old_texts(
+    found: Mapping[str, Sequence[tuple[str, str, int]]], texts: Mapping[tuple[str, int], str]
+) -> dict[str, list[str]]:
+    """Return the list of comments of each sheet, then its other texts: those of text boxes."""
     lists: dict[str, list[str]] = {}
+    boxes = dict(texts)
     for sheet, notes in found.items():
-        named = ((cell, author, texts.get((sheet, key), "")) for cell, author, key in notes)
+        named = ((cell, author, boxes.pop((sheet, key), "")) for cell, author, key in notes)
         lines = (
             _format_comment(cell, author, text.removeprefix(f"{author}:" if author else ""))
             for cell, author, text in named
         )
         lists[sheet] = ["\n".join(["Comments:", "", *lines])]
+    for (sheet, _), text in boxes.items():
+        lists.setdefault(sheet, []).append(clean_line(text, _MAX_COMMENT_CHARS))
     return lists
 
 

@@ -216,6 +216,15 @@ def test_comments_of_an_old_workbook_are_read() -> None:
     assert parsed.markdown.endswith("Comments:\n\n- AB3 (Ada): Too high")
 
 
+def test_text_boxes_of_an_old_workbook_are_read() -> None:
+    records = [
+        (0x5D, struct.pack("<HHHH", 0x15, 18, 6, 3)),
+        (0x1B6, struct.pack("<HHHHHHHH", 0, 0, 0, 0, 0, 9, 0, 0)),
+        (0x3C, b"\0In meters"),
+    ]
+    assert parse(workbook_until_2003([("Town", 2)], more=records)).markdown.endswith("\n\nIn meters")
+
+
 def test_locked_old_workbook_is_named_as_such() -> None:
     with pytest.raises(errors.EncryptedDocumentError):
         parse(workbook_until_2003([("Town", 3.5)], more=[(0x2F, bytes(6))]))
