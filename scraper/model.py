@@ -155,6 +155,8 @@ class Document(PageMetadata):
     withheld_characters: int = 0
     """Length of the text that only paying readers can see, if the content is only a part of it."""
     wishes: tuple[Wish, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of the forms that `browse` can call as tools of the page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from browsers.text_quoting import clean_text, quote, truncate
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
 _PAUSED_TYPES = ("Document", "XHR", "Fetch", "Ping")
-_WITH_TOOLS = ("https://*", "http://*.localhost/*", "http://*.localhost:*/*")
+_WITH_TOOLS = ("https://*", "http://127.0.0.1*", "http://localhost*")
 """Documents in a secure context, which may offer tools."""
 _MAX_URL = 120
 _MAX_STEP = 100

@@ -24,6 +24,7 @@ from scraper.cli import client_config
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.model import ReadRequest
+from scraper.reading.browsing import check_steps
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.server import access
 from scraper.services import Services
@@ -287,7 +288,7 @@ async def check_shared_state(settings: Settings) -> list[Finding]:
 
 
 _HOST = "doctor.search-mcp.example"
-_PAGE = b"""<!doctype html><title>Trial</title><main id=m></main>
+_PAGE = b"""<!doctype html><title>Trial</title><main id=m></main><form toolname=trial tooldescription=Trial></form>
 <script>document.getElementById("m").innerHTML = "<p>Six times seven is " + 6 * 7 + ".</p>"</script>
 """
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
@@ -308,9 +309,17 @@ async def read_local_page(settings: Settings) -> list[Finding]:
         writer.close()
 
     async with await asyncio.start_server(_answer, "127.0.0.1", 0) as server:
-        here = ((_HOST, "127.0.0.1", server.sockets[0].getsockname()[1]),)
+        port = server.sockets[0].getsockname()[1]
+        here = ((_HOST, "127.0.0.1", port),)
         alone = dataclasses.replace(
-            settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
+            settings,
+            test_hosts=here,
+            allow_nets=("127.0.0.1/32",),
+            proxy=None,
+            cache_mb=0,
+            shared_url=None,
+            database_url=None,
+            robots="off",
         )
         started_at = time.monotonic()
         async with Services.open(alone) as services:
@@ -333,7 +342,22 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                 text = "Chromium runs without its sandbox: it does not support root, or this host forbids it"
                 remedy = "Run as an ordinary user, where unprivileged user namespaces are allowed"
                 found.append(poor_finding(text, remedy))
-            return found
+            return [*found, *await _check_page_tools(services, port)]
+
+
+async def _check_page_tools(services: Services, port: int) -> list[Finding]:
+    """Report if a page can offer tools in `browse`: a later Chromium may end or change the trial of them."""
+    if services.settings.page_tools == "off":
+        return []
+    # Pages of this machine are a secure context without a certificate, which tools need.
+    steps = check_steps([f"open http://127.0.0.1:{port}/", "close"], has_session=False)
+    try:
+        opened = (await services.browsing.run(steps, None, principal="doctor", deadline_s=_LOCAL_LIMIT_S)).steps[0]
+    except ScraperError as error:
+        return [poor_finding(f"browse could not open a page: {error.sentence()}")]
+    if "tool trial()" in opened.outcome.content:
+        return [good_finding("Tools of pages work in browse")]
+    return [poor_finding("Tools of pages do not work in browse with this Chromium", "search-mcp install-browser")]
 
 
 async def read_web_page(settings: Settings) -> list[Finding]:

@@ -35,6 +35,7 @@ MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""
 
 _WARM_UP_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
+_MAX_TOOLS = 5
 _LIST_PAGE_TYPES = frozenset({"collection", "listing"})
 
 
@@ -250,5 +251,6 @@ def _finish(draft: Draft) -> Document:
         controls_removed=draft.controls_removed,
         facts=draft.facts,
         withheld_characters=draft.withheld_characters,
+        tools=draft.page.head.tools[:_MAX_TOOLS],
         wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links, draft.page.base)),
     )

@@ -247,6 +247,7 @@ def untrusted_page(
         "Availability": stated.get("availability"),
         "Rating": f"{rating} ({count} ratings)" if rating and count else rating,
         "Yields": stated.get("yields"),
+        "Tools": clean_fact(f"form {', '.join(document.tools)} (browse can call it)") if document.tools else None,
         "Time": ", ".join(f"{stated[name]} minutes {label}" for name, label in _MINUTES.items() if name in stated),
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)

@@ -62,6 +62,7 @@ _DOCUMENT: Mapping[str, _Codec] = {
         lambda data: tuple(_load(Post, one, _POST) for one in data),
     ),
     "ocr_pages": _TUPLE,
+    "tools": _TUPLE,
     "wishes": _row_codec(Wish),
     "facts": _FACTS,
 }

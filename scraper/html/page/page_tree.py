@@ -62,6 +62,8 @@ class PageHead:
     scripts: tuple[ScriptElement, ...] = ()
     frames: tuple[str, ...] = ()
     """URLs of the frames in the page."""
+    tools: tuple[str, ...] = ()
+    """Names of the forms that the page declares as tools for agents (WebMCP)."""
 
     @property
     def jsonld_scripts(self) -> list[str]:
@@ -155,7 +157,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
 
 def _head(root: Element) -> PageHead:
     found: defaultdict[str, list[Element]] = defaultdict(list)
-    for element in root.iter("title", "meta", "link", "script", "iframe", "frame"):
+    for element in root.iter("title", "meta", "link", "script", "iframe", "frame", "form"):
         found[element.tag.removeprefix("i")].append(element)
     return PageHead(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
@@ -169,6 +171,7 @@ def _head(root: Element) -> PageHead:
             for script in found["script"]
         ),
         frames=tuple(frame.get("src") or "" for frame in found["frame"]),
+        tools=tuple(name for form in found["form"] if (name := form.get("toolname"))),
     )
 
 

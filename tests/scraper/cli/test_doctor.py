@@ -32,6 +32,7 @@ def test_a_machine_with_chromium_can_serve(tmp_path: Path, monkeypatch: pytest.M
     assert "[ok] Chromium" in output.out
     assert "A page that needs JavaScript was read" in output.out
     assert "sandbox" in output.out
+    assert "[ok] Tools of pages work in browse" in output.out
     assert f"Pages are cached in {tmp_path / 'data'}" in output.out
     assert "Documents are read in processes" in output.out
     assert f"Local documents are read from {tmp_path}" in output.out

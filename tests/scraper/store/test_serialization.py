@@ -39,6 +39,7 @@ FULL_DOCUMENT = Document(
     encrypted=True,
     facts=(("price", 12.5), ("currency", "EUR")),
     wishes=(Wish("train", "disallowed", "robots.txt Content-Signal"),),
+    tools=("find_ferry",),
 )
 FULL_READING = Reading(
     document=FULL_DOCUMENT,
