@@ -200,6 +200,7 @@ def _settings_key(settings: Settings) -> str:
         settings.tier,
         settings.robots,
         settings.wishes,
+        settings.markdown,
         settings.document_mb,
     )
     return repr((sorted((*settings.allow_nets, *hosts)), own))

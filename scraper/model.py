@@ -155,6 +155,10 @@ class Document(PageMetadata):
     withheld_characters: int = 0
     """Length of the text that only paying readers can see, if the content is only a part of it."""
     wishes: tuple[Wish, ...] = ()
+    site_markdown: str = ""
+    """URL of the Markdown of the page on its site, if the page names it."""
+    is_site_markdown: bool = False
+    """True if the text is that of `site_markdown`."""
     tools: tuple[str, ...] = ()
     """Names of the forms that `browse` can call as tools of the page."""
 

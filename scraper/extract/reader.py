@@ -30,12 +30,14 @@ from scraper.model import Document, Image, Link, Verdict
 from scraper.stages import Stage, run_stages
 from scraper.text import language, markdown_structure, sanitize
 from scraper.text.markdown_structure import find_headings
+from scraper.urls import is_web_url, join_url, same_site
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""
 
 _WARM_UP_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
 _MAX_TOOLS = 5
+_SITE_MARKDOWN = "alternate text/markdown"
 _LIST_PAGE_TYPES = frozenset({"collection", "listing"})
 
 
@@ -225,6 +227,11 @@ STAGES: tuple[Stage[Draft], ...] = (
 """Stages in their order. Later stages need what earlier ones read or remove."""
 
 
+def _find_site_markdown(page: PageTree) -> str:
+    named = (join_url(page.base, url) for relation, url in page.head.links if relation == _SITE_MARKDOWN)
+    return next((url for url in named if is_web_url(url) and same_site(url, page.url)), "")
+
+
 def _finish(draft: Draft) -> Document:
     about = draft.about
     # A date in the text of a list belongs to one of its items.
@@ -251,6 +258,7 @@ def _finish(draft: Draft) -> Document:
         controls_removed=draft.controls_removed,
         facts=draft.facts,
         withheld_characters=draft.withheld_characters,
+        site_markdown=_find_site_markdown(draft.page),
         tools=draft.page.head.tools[:_MAX_TOOLS],
         wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links, draft.page.base)),
     )

@@ -34,6 +34,14 @@ def read_part(snapshot: Snapshot, *, select: str | None, exclude: str | None) ->
     return read(replace(snapshot, html=reduce_page(snapshot.html, select=select, exclude=exclude)))
 
 
+def read_site_markdown(snapshots: Sequence[Snapshot]) -> tuple[Document, list[str] | None]:
+    """Return the document in the Markdown of a page, and its lines that are not on the page, which comes second."""
+    from scraper.extract import reader, site_markdown
+
+    document = reader.read(snapshots[0])
+    return document, site_markdown.find_foreign_lines(document.markdown, snapshots[1])
+
+
 def read_in_one_pass(snapshot: Snapshot) -> Document:
     """Return the text of a page that takes too long to parse; see `scraper.extract.timeout_fallback.read`."""
     from scraper.extract import timeout_fallback

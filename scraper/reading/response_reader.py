@@ -54,9 +54,19 @@ class RenderDecider:
     """
 
     def __init__(
-        self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None], part: PagePart = WHOLE_PAGE
+        self,
+        workers: WorkerPool,
+        deadline: Deadline,
+        *,
+        on_render: Callable[[], None],
+        part: PagePart = WHOLE_PAGE,
+        takes_site_markdown: bool = False,
     ) -> None:
-        """Extract in the workers before the deadline; call `on_render` before rendering. `part` is read only."""
+        """Extract in the workers before the deadline; call `on_render` before rendering. `part` is read only.
+
+        With `takes_site_markdown`, a page is not rendered that names its Markdown.
+        """
+        self._takes_site_markdown = takes_site_markdown
         self._part = part
         self.served: Snapshot | None = None
         """Response before rendering."""
@@ -87,6 +97,8 @@ class RenderDecider:
             self._on_render()
             return False
         if _is_enough(snapshot, self._document):
+            return True
+        if self._takes_site_markdown and has_site_markdown_only(snapshot, self._document):
             return True
         self._on_render()
         return False
@@ -165,6 +177,12 @@ async def run_in_worker(
             return await workers.run(read, argument, limit_s=limit_s, deadline_s=deadline.left_s())
     except TimeoutError as error:
         raise WorkerFailedError("no reader was free in time") from error
+
+
+def has_site_markdown_only(snapshot: Snapshot, document: Document) -> bool:
+    """Return True for a page as served that must be rendered for its text, but names its Markdown."""
+    is_page = snapshot.status == 200 and not snapshot.rendered and "#" not in snapshot.requested_url
+    return is_page and bool(document.site_markdown) and not _is_enough(snapshot, document)
 
 
 def _is_enough(snapshot: Snapshot, document: Document) -> bool:

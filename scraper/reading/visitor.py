@@ -14,12 +14,20 @@ from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLim
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.state import SharedState
+from scraper.extract.worker_jobs import read_site_markdown
+from scraper.model import WHOLE_PAGE
 from scraper.reading import visit_outcome
 from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
-from scraper.reading.response_reader import RenderDecider, VisitResult
+from scraper.reading.response_reader import (
+    READ_LIMIT_S,
+    RenderDecider,
+    VisitResult,
+    has_site_markdown_only,
+    run_in_worker,
+)
 from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
-from scraper.workers import WorkerPool
+from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +47,11 @@ MAX_VAIN_VISITS = 3
 _THIRD_PARTIES_GAIN = 1.2
 """Ratio of the text lengths with all and without some third parties; above it, the host needs all of them."""
 
+_FOREIGN = 'Lines of the site\'s Markdown that are not on the page: {}, the first "{}"'
+_NOT_COMPARED = "The site's Markdown could not be compared with the page, which has almost no text without its scripts."
+_MIN_MARKDOWN, _MAX_FOREIGN = 80, 160
+_VALIDATORS = frozenset({"etag", "last-modified"})
+
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 
 
@@ -55,6 +68,9 @@ class PageVisitor:
         self._full_tier_hosts: TTLCache[str, None] = TTLCache(_MAX_FULL_TIER_HOSTS, _FULL_TIER_S)
         self._has_full_tier = True
         self._third_party_hosts: TTLCache[str, None] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
+        self._has_site_markdown = settings.markdown == "alternates"
+        self._without_markdown: TTLCache[str, None] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
+        """Hosts with a page whose Markdown could not be used."""
         self._vain_visits: TTLCache[str, int] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
 
     async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
@@ -70,6 +86,8 @@ class PageVisitor:
         needs_full_tier = job.host in self._full_tier_hosts or job.picture is not None
         tier = Tier.FULL if needs_full_tier else self._usual_tier
         result = await self._visit_with_retry(job, tier, deadline, progress)
+        if self._takes_site_markdown(job) and has_site_markdown_only(result.snapshot, result.document):
+            return await self._read_site_markdown(job, result, tier, deadline, progress)
         if (
             visit_outcome.may_need_third_parties(result.snapshot, result.document)
             and job.host not in self._third_party_hosts
@@ -130,6 +148,37 @@ class PageVisitor:
         self._vain_visits[job.host] = self._vain_visits.get(job.host, 0) + 1
         return result
 
+    def _takes_site_markdown(self, job: VisitJob) -> bool:
+        is_whole = job.render == "auto" and job.part == WHOLE_PAGE and job.picture is None
+        is_plain = not (job.conditions or job.json_responses or job.is_bulk)
+        return self._has_site_markdown and is_whole and is_plain and job.host not in self._without_markdown
+
+    async def _read_site_markdown(
+        self, job: VisitJob, result: VisitResult, tier: Tier, deadline: Deadline, progress: ProgressCallback
+    ) -> VisitResult:
+        """Return the Markdown that a thin page names for itself; if it has less text than the page, render the page."""
+        page, url = result.snapshot, result.document.site_markdown
+        try:
+            found = await self.load_file(url, job.principal, deadline, job.limits)
+            document, foreign = await run_in_worker(
+                self._workers, read_site_markdown, (found, replace(page, body=b"")), READ_LIMIT_S, deadline
+            )
+            least = max(_MIN_MARKDOWN, len(result.document.text))
+            if found.status == 200 and document.verdict.ok and len(document.text) >= least:
+                document = replace(document, url=page.url, site_markdown=found.url, is_site_markdown=True)
+                warnings = [*result.warnings]
+                if foreign is None:
+                    warnings.append(_NOT_COMPARED)
+                elif foreign:
+                    warnings.append(_FOREIGN.format(len(foreign), foreign[0][:_MAX_FOREIGN]))
+                # The validators are those of the page, which may stay while its Markdown changes.
+                headers = {name: text for name, text in page.headers.items() if name not in _VALIDATORS}
+                return VisitResult(replace(page, headers=headers), document, tuple(warnings))
+        except (errors.ScraperError, WorkerFailedError) as error:
+            log.debug("the Markdown of a page of %s was not read: %s", job.host, error)
+        self._without_markdown[job.host] = None
+        return await self._visit_once(job, tier, deadline, progress)
+
     async def _refuse_consent(
         self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
@@ -166,7 +215,11 @@ class PageVisitor:
     ) -> VisitResult:
         """Visit a page and read the response; if rendering fails, return the page as served."""
         decider = RenderDecider(
-            self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"), part=job.part
+            self._workers,
+            deadline,
+            on_render=lambda: progress(0, 1, f"rendering {job.host}"),
+            part=job.part,
+            takes_site_markdown=self._takes_site_markdown(job),
         )
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
             snapshot = await self._load(job, tier, deadline, decider)

@@ -307,6 +307,11 @@ class Settings:
         "Treatment of robots.txt: ignore it, add a warning to the answer, or do not read forbidden pages.",
         "off",
     )
+    markdown: str = _setting(
+        ChoiceValue(("alternates", "off")),
+        "Markdown that a site names for a page (Link, <link>): read it instead of rendering a page with little text.",
+        "alternates",
+    )
     wishes: str = _setting(
         ChoiceValue(("report", "off", "obey")),
         "Wishes of publishers about AI: name them in answers, ignore them, or do not read pages that AI may not use.",

@@ -37,12 +37,12 @@ class Page:
         return self.path.split("/")[1]
 
 
-def fixed(path: str, about: str, text: str, *, marks: int = 0) -> Page:
+def fixed(path: str, about: str, text: str, *, marks: int = 0, media_type: str = HTML) -> Page:
     """Create a page with a constant body, encoded once."""
     body = text.encode()
 
     async def answer(request: web.Request) -> web.Response:
-        return web.Response(body=body, headers={"Content-Type": HTML})
+        return web.Response(body=body, headers={"Content-Type": media_type})
 
     return Page(path, about, answer, marks)
 

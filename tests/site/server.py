@@ -24,6 +24,7 @@ from tests.site import (
     acting_regions,
     acting_requests,
     acting_tools,
+    agents,
     apps,
     articles,
     assets,
@@ -62,6 +63,7 @@ _MODULES = (
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
     acting_choices, acting_fields, acting_hostile, acting_late, acting_lists, acting_regions, acting_requests,
     acting_tools,
+    agents,
 )  # fmt: skip
 
 _BACKLOG = 1024

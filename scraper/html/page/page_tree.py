@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -19,7 +19,7 @@ from scraper.html.dom.parsing import UNREADABLE, Element, attribute_selector, co
 from scraper.html.math import formulas
 from scraper.html.page import hidden_elements, media_placeholders, text_styles
 from scraper.text.terms import count_words
-from scraper.urls import join_url
+from scraper.urls import join_url, parse_link_header
 
 _MAX_FRAMES = 50
 
@@ -109,7 +109,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         body = etree.Element("body")
         return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
     elements = list(root.iter())
-    head = _head(root)
+    head = _head(root, parse_link_header(snapshot.headers.get("link", ""), snapshot.url))
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
     tags, classes = collect_names(root)
@@ -155,15 +155,16 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     )
 
 
-def _head(root: Element) -> PageHead:
+def _head(root: Element, header_links: Iterable[Mapping[str, str]]) -> PageHead:
     found: defaultdict[str, list[Element]] = defaultdict(list)
     for element in root.iter("title", "meta", "link", "script", "iframe", "frame", "form"):
         found[element.tag.removeprefix("i")].append(element)
+    links: list[Element | Mapping[str, str]] = [*found["link"], *header_links]
     return PageHead(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
         title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
         metas=tuple(_parse_metas(found["meta"])),
-        links=tuple((_relation(link), link.get("href") or "") for link in found["link"]),
+        links=tuple((_relation(link), link.get("href") or "") for link in links),
         scripts=tuple(
             ScriptElement(
                 (script.get("type") or "").lower(), script.text or "", script.get("src") or "", script.get("id") or ""
@@ -181,10 +182,10 @@ def _is_page_title(title: Element) -> bool:
     return part == "head" or (part == "body" and "svg" not in around)
 
 
-def _relation(link: Element) -> str:
-    """Return the relation of a link in lower case, and the type of a license (RSL 1.0)."""
+def _relation(link: Element | Mapping[str, str]) -> str:
+    """Return the relation of a link in lower case, and the type of a license (RSL 1.0) or of Markdown."""
     relation, kind = (link.get("rel") or "").lower(), (link.get("type") or "").lower()
-    return f"{relation} {kind}" if kind == "application/rsl+xml" else relation
+    return f"{relation} {kind}" if kind in ("application/rsl+xml", "text/markdown") else relation
 
 
 def _parse_metas(metas: Iterable[Element]) -> Iterator[tuple[str, str]]:

@@ -67,6 +67,7 @@ EXAMPLES = {
     "SEARCH_MCP_HOST_PAGES": ("2", 2),
     "SEARCH_MCP_HOST_GAP": ("1.5", 1.5),
     "SEARCH_MCP_ROBOTS": ("Obey", "obey"),
+    "SEARCH_MCP_MARKDOWN": ("off", "off"),
     "SEARCH_MCP_WISHES": ("Obey", "obey"),
     "SEARCH_MCP_LOG_LEVEL": ("debug", "debug"),
     "SEARCH_MCP_LOG_FORMAT": ("json", "json"),

@@ -40,6 +40,8 @@ FULL_DOCUMENT = Document(
     facts=(("price", 12.5), ("currency", "EUR")),
     wishes=(Wish("train", "disallowed", "robots.txt Content-Signal"),),
     tools=("find_ferry",),
+    site_markdown="https://example.org/a.md",
+    is_site_markdown=True,
 )
 FULL_READING = Reading(
     document=FULL_DOCUMENT,
