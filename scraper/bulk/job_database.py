@@ -20,6 +20,7 @@ from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.store.sqlite.database import transaction
 from scraper.urls import host_of, parse_address, request_key
+from scraper.values.text import read_file
 
 DATABASE_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
@@ -29,34 +30,8 @@ _BUSY_MS = 5_000
 _APPLICATION = 0x53_4D_43_42
 _VERSION = 1
 
-_CREATE = """
-    CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-    CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-    CREATE TABLE pages (
-        id INTEGER PRIMARY KEY,
-        host INTEGER NOT NULL,
-        key TEXT NOT NULL UNIQUE,
-        url TEXT,
-        problem TEXT,
-        outcome TEXT,
-        status INTEGER,
-        method TEXT,
-        cached INTEGER,
-        seconds REAL,
-        bytes INTEGER,
-        message TEXT
-    ) STRICT;
-    CREATE INDEX waiting ON pages (host, id) WHERE outcome IS NULL;
-"""
-_CREATE_CRAWL = """
-    CREATE TABLE IF NOT EXISTS crawled (
-        number INTEGER PRIMARY KEY,
-        site INTEGER NOT NULL,
-        url TEXT NOT NULL,
-        page BLOB NOT NULL,
-        facts BLOB NOT NULL
-    ) STRICT;
-"""
+_CREATE = read_file(__package__, "job.sql")
+_CREATE_CRAWL = read_file(__package__, "crawl.sql")
 _INSERT = "INSERT OR IGNORE INTO pages (host, key, url, problem) VALUES (?, ?, ?, ?)"
 _MARK_DONE = """
     UPDATE pages SET outcome = ?, status = ?, method = ?, cached = ?, seconds = ?, bytes = ?, message = ?

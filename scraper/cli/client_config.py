@@ -14,7 +14,6 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -25,7 +24,7 @@ from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import Command, FilePath, command
-from scraper.values.text import read_table
+from scraper.values.text import read_file, read_table
 
 SERVER_NAME = "search-mcp"
 
@@ -265,7 +264,7 @@ OpenCode and others read `agents` (documentation of each, November 2026)."""
 
 def read_guide(name: str) -> str:
     """Return a guide, or the text of the stub."""
-    return resources.files(__package__).joinpath("skills", f"{name}.md").read_text(encoding="utf-8")
+    return read_file(__package__, "skills", f"{name}.md")
 
 
 def stub_file(skills: Path) -> Path:

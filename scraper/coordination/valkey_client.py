@@ -13,7 +13,6 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,9 +21,11 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from scraper.values.text import read_file
+
 log = logging.getLogger(__name__)
 
-_PARTS = resources.files(__package__).joinpath("scripts.lua").read_text(encoding="utf-8").split("\n--- ")[1:]
+_PARTS = read_file(__package__, "scripts.lua").split("\n--- ")[1:]
 SCRIPTS: Mapping[str, str] = {name: text for name, _, text in (part.partition("\n") for part in _PARTS)}
 _DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 """SHA-1 digests of the scripts, by which the service calls them."""

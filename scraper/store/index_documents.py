@@ -20,6 +20,7 @@ from scraper.store.index_model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.protocols import DatabaseUnavailableError
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import Database, DatabaseSchema
+from scraper.values.text import read_file
 
 UNAVAILABLE_MESSAGE = (
     "Named indexes are not available: their file or database cannot be used now; the log has the reason. "
@@ -124,26 +125,7 @@ FILE_NAME = "indexes.sqlite"
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_49,
     version=1,
-    create="""
-        CREATE TABLE indexes (
-            id INTEGER PRIMARY KEY,
-            principal TEXT NOT NULL,
-            name TEXT NOT NULL,
-            lowercase INTEGER NOT NULL,
-            min_length INTEGER NOT NULL,
-            created_at REAL NOT NULL,
-            UNIQUE (principal, name)
-        ) STRICT;
-        CREATE TABLE documents (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            index_id INTEGER NOT NULL REFERENCES indexes (id),
-            doc_id TEXT NOT NULL,
-            content TEXT NOT NULL,
-            metadata TEXT NOT NULL,
-            UNIQUE (index_id, doc_id)
-        ) STRICT;
-        CREATE INDEX documents_by_number ON documents (index_id, number);
-    """,
+    create=read_file(__package__, "indexes.sql"),
     drop="DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS indexes",
 )
 

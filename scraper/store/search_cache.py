@@ -15,6 +15,7 @@ from scraper.store.base_page_store import WriteBehindQueue
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, DatabaseUnavailableError, SqlDatabase
 from scraper.store.serialization import load, serialize_result
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
+from scraper.values.text import read_file
 
 log = logging.getLogger(__name__)
 
@@ -144,28 +145,7 @@ FILE_NAME = "searches.sqlite"
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_53,
     version=1,
-    create="""
-        CREATE TABLE answers (
-            id INTEGER PRIMARY KEY,
-            principal TEXT NOT NULL,
-            profile TEXT NOT NULL,
-            language TEXT NOT NULL,
-            key TEXT NOT NULL,
-            retrieved_at REAL NOT NULL,
-            answer TEXT NOT NULL,
-            UNIQUE (principal, profile, language, key)
-        ) STRICT;
-        CREATE INDEX answers_by_age ON answers (retrieved_at);
-        CREATE TABLE rests (
-            engine TEXT NOT NULL,
-            egress TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            step INTEGER NOT NULL,
-            faults INTEGER NOT NULL,
-            until REAL NOT NULL,
-            PRIMARY KEY (engine, egress)
-        ) STRICT;
-    """,
+    create=read_file(__package__, "searches.sql"),
     drop="DROP TABLE IF EXISTS answers; DROP TABLE IF EXISTS rests",
 )
 

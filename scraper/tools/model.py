@@ -10,7 +10,6 @@ import types
 import typing
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, TypedDict, Union, get_args, get_origin
 
 from scraper.call_context import AskUser, ProgressCallback
@@ -19,7 +18,7 @@ from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
-from scraper.values.text import ECHO_CHARS, suggest, truncate
+from scraper.values.text import ECHO_CHARS, read_file, suggest, truncate
 from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, ObjectValue, StringValue, ValueType
 
 if TYPE_CHECKING:
@@ -445,11 +444,10 @@ def make_tool(
     `answer` is the type of its answers in JSON, None if all are Markdown. `description` is the name of its description
     file if it differs from `name`.
     """
-    file = resources.files(__package__).joinpath("descriptions", f"{description or name}.md")
     return Tool(
         name=name,
         title=title,
-        description=file.read_text(encoding="utf-8").strip(),
+        description=read_file(__package__, "descriptions", f"{description or name}.md").strip(),
         input_schema=parameters.schema(),
         run=BoundTool(name, parameters, work, check),
         data_schema=None if answer is None else schema_of(answer),

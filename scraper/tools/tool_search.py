@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import resources
 from typing import Any
 
 from scraper.errors import InvalidArgumentError
@@ -22,6 +21,7 @@ from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
+from scraper.values.text import read_file
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
 _CLOSEST_PHRASES, _NEXT_PHRASE, _ALL_PHRASES = 3, 0.5, 0.3
@@ -58,7 +58,7 @@ def rank_items(query: str, items: Sequence[SearchableItem]) -> list[int]:
 @functools.cache
 def read_uses() -> Mapping[str, tuple[str, ...]]:
     """Return the phrases of `uses.txt` for each tool and prompt."""
-    lines = resources.files(__package__).joinpath("uses.txt").read_text(encoding="utf-8").splitlines()
+    lines = read_file(__package__, "uses.txt").splitlines()
     pairs = (line.partition(": ") for line in lines)
     return {name: tuple(uses.split("; ")) for name, _, uses in pairs}
 

@@ -1,4 +1,4 @@
-"""Shorten texts, suggest similar words, format durations, and read tables in the folder of a package."""
+"""Shorten texts, suggest similar words, format durations, and read files in the folder of a package."""
 
 from __future__ import annotations
 
@@ -63,8 +63,13 @@ def is_balanced(text: str, opening: str, closing: str) -> bool:
     return depth == 0
 
 
+def read_file(package: str, *path: str) -> str:
+    """Return the text of a file in the folder of a package; `package` is its `__package__`."""
+    return resources.files(package).joinpath(*path).read_text(encoding="utf-8")
+
+
 def read_table(package: str, name: str) -> dict[str, Any]:
-    """Return the content of a TOML file in the folder of a package; `package` is its `__package__`."""
+    """Return the content of a TOML file in the folder of a package."""
     import tomllib  # Loaded only where there is a table: it takes a tenth of the start.
 
-    return tomllib.loads(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(read_file(package, name))

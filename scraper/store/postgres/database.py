@@ -13,13 +13,13 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
 from scraper.store.protocols import DatabaseUnavailableError
+from scraper.values.text import read_file
 
 T = TypeVar("T")
 
@@ -143,25 +143,13 @@ WORDS_INDEX = (
 )
 """New words are first in a pending list that every search reads; a megabyte of it takes 1 ms. Above 1,024 kB it is
 merged into the index."""
-_CREATE_RECORDS = f"""
-    CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.records (
-        principal text NOT NULL,
-        log text NOT NULL,
-        number int NOT NULL,
-        written_at double precision NOT NULL,
-        data bytea NOT NULL,
-        PRIMARY KEY (principal, log, number)
-    );
-"""
+_CREATE_RECORDS = read_file(__package__, "records.sql").format(SCHEMA_NAME=SCHEMA_NAME)
 # `words` is separate from `pages` so that ranking reads a narrow table. Its rows are stored whole (MAIN). Only the
 # vector is stored outside (EXTERNAL) if four rows would not fit into a block with it; it is read if positions count.
 # Long URLs do not fit into a B-tree, so a page's place is a digest. Statistics of vectors are expensive and do not
 # help the planner.
-_CREATE = (
-    files(__package__)
-    .joinpath("schema.sql")
-    .read_text(encoding="utf-8")
-    .format(SCHEMA_NAME=SCHEMA_NAME, _VERSION=_VERSION, WORDS_INDEX=WORDS_INDEX)
+_CREATE = read_file(__package__, "schema.sql").format(
+    SCHEMA_NAME=SCHEMA_NAME, _VERSION=_VERSION, WORDS_INDEX=WORDS_INDEX
 )
 
 

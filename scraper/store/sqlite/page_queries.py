@@ -23,6 +23,7 @@ from scraper.store.serialization import ENTRY_BYTES
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.tokenization import TOKENIZER, to_index_text
 from scraper.text.terms import inverse_document_frequency
+from scraper.values.text import read_file
 
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
@@ -101,30 +102,7 @@ _PRUNE_ROUNDS = 20
 """Maximum number of deletions, of a tenth of the pages each, in one call of `prune`."""
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
-# `id` grows with time, so the newest pages come first without sorting: see ranking.
-_CREATE = f"""
-    CREATE TABLE pages (
-        id INTEGER PRIMARY KEY,
-        principal TEXT NOT NULL,
-        profile TEXT NOT NULL,
-        language TEXT NOT NULL,
-        key TEXT NOT NULL,
-        method TEXT NOT NULL,
-        retrieved_at REAL NOT NULL,
-        used_at REAL NOT NULL,
-        allowances TEXT NOT NULL,
-        url TEXT NOT NULL,
-        title TEXT NOT NULL,
-        reading BLOB NOT NULL,
-        UNIQUE (principal, profile, language, key, method)
-    ) STRICT;
-    CREATE INDEX pages_by_use ON pages (used_at);
-    CREATE INDEX pages_by_url ON pages (url);
-    {_BY_OWNER};
-    CREATE VIRTUAL TABLE words USING fts5 (
-        title, text, content = '', contentless_delete = 1, tokenize = "{TOKENIZER}"
-    );
-"""
+_CREATE = read_file(__package__, "pages.sql").format(BY_OWNER=_BY_OWNER, TOKENIZER=TOKENIZER)
 _PUT = """
     INSERT INTO pages
     (principal, profile, language, key, method, retrieved_at, used_at, allowances, url, title, reading)

@@ -6,22 +6,14 @@ from pathlib import Path
 
 from scraper.store.record_logs import RecordLogs
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
+from scraper.values.text import read_file
 
 FILE_NAME = "records.sqlite"
 
 _SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_52,
     version=1,
-    create="""
-        CREATE TABLE records (
-            principal TEXT NOT NULL,
-            log TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            written_at REAL NOT NULL,
-            data BLOB NOT NULL,
-            PRIMARY KEY (principal, log, number)
-        ) STRICT;
-    """,
+    create=read_file(__package__, "records.sql"),
     drop="DROP TABLE IF EXISTS records",
 )
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 
 from scraper.errors import InvalidArgumentError
 from scraper.tools.model import Tool
-from scraper.values.text import read_table
+from scraper.values.text import read_file, read_table
 
 __all__ = ["Prompt", "PromptArgument", "prompts_for"]
 
@@ -51,7 +50,7 @@ class Prompt:
             if argument.required and not arguments.get(argument.name, "").strip():
                 raise InvalidArgumentError(f"{argument.name} must be given: {argument.about}")
         values = {name: value.strip() for name, value in arguments.items() if value.strip()}
-        text = resources.files(__name__).joinpath(f"{self.name}.md").read_text(encoding="utf-8").strip()
+        text = read_file(__package__, f"{self.name}.md").strip()
         text = _OPTIONAL.sub(lambda part: part[2] if part[1] in values else "", text)
         return text.format_map(values)
 

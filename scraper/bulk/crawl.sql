@@ -1,0 +1,7 @@
+CREATE TABLE IF NOT EXISTS crawled (
+    number INTEGER PRIMARY KEY,
+    site INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    page BLOB NOT NULL,
+    facts BLOB NOT NULL
+) STRICT;
