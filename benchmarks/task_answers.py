@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,28 @@ TASKS = (
 )
 
 
+_URL = re.compile(r"https?://[^\s)>\]]+")
+_REGION = re.compile(r"<<<untrusted \w+>>>\n(.*?)\n<<<end untrusted \w+>>>", re.DOTALL)
+_WITH_PASSAGES = ("question", "research", "compare", "PDF question")
+_SMALL = "whole page"
+"""Task whose answer has some 650 characters."""
+
+
+def share_of_links(texts: Sequence[str]) -> float:
+    """Return the share of characters that are URLs."""
+    return sum(len(url) for text in texts for url in _URL.findall(text)) / max(1, sum(map(len, texts)))
+
+
+def share_of_noise(text: str) -> float:
+    """Return the share of characters outside of the marked regions, marks included."""
+    return 1 - sum(map(len, _REGION.findall(text))) / len(text)
+
+
 async def measure_tasks() -> Figures:
-    """Return the tokens of the texts, and for each client the number of answers that a model sees whole and once."""
+    """Return tokens, shares of links and noise, and for each client how many answers a model sees whole and once."""
     logging.getLogger("browsers.egress").setLevel(logging.ERROR)
     readable = dict.fromkeys(CLIENTS, 0)
-    tokens, rows = 0.0, []
+    tokens, rows, texts = 0.0, [], {}
     with tempfile.TemporaryDirectory(prefix="benchmark-", ignore_cleanup_errors=True) as folder:
         async with testbed(Path(folder)) as bed:
             for task in TASKS:
@@ -66,9 +84,14 @@ async def measure_tasks() -> Figures:
                 seen = {name: views[view] == content and _shows(task, content) for name, view in CLIENTS.items()}
                 readable = {name: readable[name] + seen[name] for name in readable}
                 tokens += (size := len(content[0]) / _CHARACTERS)
+                texts[task.name] = content[0]
                 rows.append((task.name, round(size), *("yes" if one else "no" for one in seen.values())))
     print_table("Tasks", ("task", "tokens", *CLIENTS), rows)
-    return {"tasks.tokens": tokens, **{f"client.{name}.readable": count for name, count in readable.items()}}
+    shares = {
+        "passages.links": share_of_links([texts[name] for name in _WITH_PASSAGES]),
+        "small.noise": share_of_noise(texts[_SMALL]),
+    }
+    return {"tasks.tokens": tokens, **shares, **{f"client.{name}.readable": count for name, count in readable.items()}}
 
 
 def _shows(task: _Task, shown: list[str]) -> bool:

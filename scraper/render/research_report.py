@@ -49,7 +49,7 @@ class ResearchReport:
 
 
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
-    """Return facts, the numbered sources, and a section for each page or error."""
+    """Return facts, the numbered sources, of which there is at least one, and a section for each page or error."""
     question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
     opening = "\n".join(["# Research brief", "", question, *_facts(report)])
     ranks, sections = _ranks(report.search), []
@@ -66,8 +66,7 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
         _source_row(rank, replace(result, snippet="") if result.url in read else result)
         for rank, result in enumerate(report.search.results, start=1)
     ]
-    sources = mark_untrusted("\n".join(rows), region) if rows else "(none)"
-    return RULE.join([f"{opening}\n\n## Sources\n\n{sources}", *sections])
+    return RULE.join([f"{opening}\n\n## Sources\n\n{mark_untrusted(chr(10).join(rows), region)}", *sections])
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:

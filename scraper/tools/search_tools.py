@@ -302,8 +302,12 @@ async def _research(services: Services, arguments: dict[str, Any], call: model.T
     )
     if arguments["format"] == "json":
         return model.json_answer(research_report.as_json(report), **_outcome(report.search))
-    text = research_report.as_markdown(report, region=model.new_region(), now=datetime.now(UTC))
-    return model.ToolAnswer(text, **_outcome(report.search))
+    now, region = datetime.now(UTC), model.new_region()
+    if report.search.results:
+        return model.ToolAnswer(research_report.as_markdown(report, region=region, now=now), **_outcome(report.search))
+    # One line says all that there is.
+    lines = render.as_markdown(report.search, region=region, now=now).splitlines()
+    return model.ToolAnswer(f"{'. '.join(line.rstrip('.') for line in lines)}.", **_outcome(report.search))
 
 
 async def _compare(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from scraper.engines.model import SearchAnswer, SearchResult
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.services import Services
 from scraper.text.token_estimate import estimate
@@ -25,9 +26,9 @@ class Found:
         self._urls = urls
         self._more = more
 
-    async def search(self, text: str, **how: Any) -> SearchAnswer:
+    async def search(self, request: SearchRequest, **how: Any) -> SearchAnswer:
         results = tuple(SearchResult(f"About {url}", url, "A snippet.", ("mojeek",), 0.1) for url in self._urls)
-        return SearchAnswer(text, results, ("mojeek",), **self._more)
+        return SearchAnswer(request.query, results, ("mojeek",), **self._more)
 
 
 async def research(app: Services, found: Found, **arguments: Any) -> ToolAnswer:
@@ -60,7 +61,12 @@ class TestResearch:
 
     async def test_when_every_engine_refused_the_answer_is_an_error(self, app: Services) -> None:
         answer = await research(app, Found(errors={"mojeek": "captcha"}, hint="Try brave."))
-        assert answer.is_error and "mojeek: captcha" in answer.text and "Try brave." in answer.text
+        assert answer.is_error and "(captcha)" in answer.text and answer.text.endswith("Hint: Try brave.")
+
+    async def test_nothing_found_is_one_line(self, app: Services) -> None:
+        answer = await research(app, Found(hint="Fewer words."))
+        assert answer.text == 'No results for "What does note 217 say?" (engines: mojeek). Hint: Fewer words.'
+        assert answer.is_empty and not answer.is_error
 
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
