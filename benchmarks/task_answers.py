@@ -33,8 +33,8 @@ class _Task:
 
 
 TASKS = (
-    _Task("question", "fetch", "4.8 m", {"question": "How high is the spring tide?"}, ("/guide/tides",)),
     _Task("whole page", "fetch", "# Tides in the harbour", {}, ("/guide/tides",)),
+    _Task("question", "fetch", "4.8 m", {"question": "How high is the spring tide?"}, ("/guide/tides",)),
     _Task("product", "extract_structured", "## product", {}, ("/shop/injected",)),
     _Task("table", "fetch", "| Ship | Tons |", {}, ("/rich",)),
     _Task("search", "search", "tidal", {"query": "tidal power"}),
@@ -57,8 +57,8 @@ TASKS = (
 _URL = re.compile(r"https?://[^\s)>\]]+")
 _REGION = re.compile(r"<<<untrusted \w+>>>\n(.*?)\n<<<end untrusted \w+>>>", re.DOTALL)
 _WITH_PASSAGES = ("question", "research", "compare", "PDF question")
-_SMALL = "whole page"
-"""Task whose answer has some 650 characters."""
+_SMALL, _SMALL_CHARACTERS = "whole page", 670
+"""A small answer, and the characters of page text for which its noise is stated."""
 
 
 def share_of_links(texts: Sequence[str]) -> float:
@@ -67,8 +67,9 @@ def share_of_links(texts: Sequence[str]) -> float:
 
 
 def share_of_noise(text: str) -> float:
-    """Return the share of characters outside of the marked regions, marks included."""
-    return 1 - sum(map(len, _REGION.findall(text))) / len(text)
+    """Return the share of header and marks in an answer with `_SMALL_CHARACTERS` of page text."""
+    noise = len(text) - sum(map(len, _REGION.findall(text)))
+    return noise / (noise + _SMALL_CHARACTERS)
 
 
 async def measure_tasks() -> Figures:

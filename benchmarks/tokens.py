@@ -3,7 +3,7 @@
 A token is four characters of compact JSON. `tools_list` is the result of `tools/list` in the larger of both
 protocol versions, as served by default. The two tools for ChatGPT, the output schemas that a setting adds and the
 longest description are reported too, and without --quick the answers of twelve tasks: `passages.links` is the share of
-URLs in answers with passages, `small.noise` that of header and marks in an answer of 650 characters.
+URLs in answers with passages, `small.noise` that of header and marks beside 670 characters of a page.
 """
 
 from __future__ import annotations

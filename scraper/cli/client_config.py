@@ -24,7 +24,8 @@ from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import Command, FilePath, command
-from scraper.values.text import read_file, read_table
+from scraper.tools.skills import GUIDES, read_guide
+from scraper.values.text import read_table
 
 SERVER_NAME = "search-mcp"
 
@@ -251,20 +252,9 @@ _DUMP = {"json": _dump_json, "toml": _dump_toml, "yaml": _dump_yaml}
 _MERGE = {"json": _merge_json, "toml": _merge_toml, "yaml": _merge_yaml}
 
 
-GUIDES = {
-    "core": "choose a command, read its answers, first steps on a page",
-    "acting": "steps on pages, sessions, forms",
-    "sites": "many pages: maps, crawls, lists",
-    "data": "tables, products, fields, documents",
-}
 FOLDERS = {"claude-code": Path(".claude/skills"), "agents": Path(".agents/skills")}
 """Folder of skills by the name of its readers, below a working folder or the home folder. Codex, Cursor, Gemini CLI,
 OpenCode and others read `agents` (documentation of each, November 2026)."""
-
-
-def read_guide(name: str) -> str:
-    """Return a guide, or the text of the stub."""
-    return read_file(__package__, "skills", f"{name}.md")
 
 
 def stub_file(skills: Path) -> Path:

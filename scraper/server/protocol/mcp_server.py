@@ -24,7 +24,7 @@ from scraper.server.protocol import search_methods
 from scraper.server.protocol.extensions import Elicitation, TaskMethods, caller_of, refuse_cursor
 from scraper.server.protocol.handshake import INSTRUCTIONS, OPENAI_INSTRUCTIONS
 from scraper.server.tasks import RunningTask, TaskRunner
-from scraper.tools import cached_resources
+from scraper.tools import cached_resources, skills
 from scraper.tools.model import Services, Tool, ToolAnswer
 from scraper.tools.prompts import Prompt, prompts_for
 
@@ -42,6 +42,7 @@ _NOT_FOUND = -32002
 _HEADER = "x-mcp-header"
 """Key of a parameter that clients repeat as a request header for proxies."""
 _TASK_LIMIT_S = 600.0
+_SKILLS = "io.modelcontextprotocol/skills"
 
 
 def build(
@@ -67,6 +68,7 @@ def build(
     _add_prompts(server, prompts)
     if resources:
         _add_resources(server, calls)
+        _add_skills(server)
     rate = rate or RateLimiter(calls.limits, name="searches")
     search_methods.add(server, calls, rate, tools=tools, prompts=prompts, output_schemas=output_schemas)
     search_methods.declare(server, strict_clients)
@@ -212,6 +214,9 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
 
     async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
+        if (guide := skills.read_file(uri)) is not None:
+            file = types.TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=guide)
+            return types.ReadResourceResult(contents=[file], ttl_ms=_LIST_HINT.ttl_ms, cache_scope="public")
 
         async def work(app: Services) -> types.TextResourceContents | types.BlobResourceContents | None:
             if uri.startswith(cached_resources.PICTURE):
@@ -233,6 +238,24 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
     server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, list_templates)
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read)
+
+
+def _add_skills(server: Server[Any]) -> None:
+    """Serve the guides for coding agents as a skill, by the extension of SEP-2640."""
+    skill, hint = skills.describe_skill(), {"ttlMs": _LIST_HINT.ttl_ms, "cacheScope": "public"}
+
+    async def list_skills(context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        refuse_cursor(params)
+        return {"resultType": "complete", "skills": [skill], **hint}
+
+    async def get_skill(context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        if str(params.uri) != skill["uri"]:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown skill. Known: {skill['uri']}.")
+        return {"resultType": "complete", "skill": skill, **hint}
+
+    server.extensions[_SKILLS] = {}
+    server.add_request_handler("skills/list", types.PaginatedRequestParams, list_skills)
+    server.add_request_handler("skills/get", types.ReadResourceRequestParams, get_skill)
 
 
 def _result(answer: ToolAnswer, protocol_version: str | None) -> types.CallToolResult:

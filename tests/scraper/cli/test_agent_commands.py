@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
-from scraper.cli.client_config import FOLDERS, GUIDES, find_other_stubs, read_guide
+from scraper.cli.client_config import FOLDERS, find_other_stubs
 from scraper.cli.main import group
 from scraper.text.token_estimate import estimate
+from scraper.tools.skills import GUIDES, read_guide
 from tests.scraper.cli.in_process import command_output
 
 ROOT = Path(__file__).parents[3]
