@@ -27,8 +27,8 @@ _FAILED_BUDGET = 3_000
 _NOTHING_CHANGED = "nothing changed"
 _REACTIONS_S = (0.3, 0.9)
 """Seconds for timers of the page until each further look after a step that changed nothing."""
-_DEBOUNCES_S = (0.3, 0.5, 1.2)
-"""Seconds for timers that a step has set, which send what was typed or show what was clicked: two seconds in all."""
+_LATE_REACTIONS_S = (0.8,)
+"""Seconds of a further look if the step has set a timer, which may send what was typed: two seconds in all."""
 _FILLS = frozenset({"type", "press", "select"})
 _EMPTY_LIMIT_S, _BARE_LIMIT_S = 4.0, 3.0
 """Seconds until a new page that shows nothing or that it loads, and one with some words only, is used as it is."""
@@ -82,11 +82,11 @@ class StepRunner:
         heading = ""
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        if is_request and error is None:
-            content = await self._await_timers(step, content, timers)
         files, result = await page.downloads.take(), self._actions.result
-        if is_request and content == _NOTHING_CHANGED and not files and len(result) < 2:
-            content, heading, error = await self._look_again()
+        if is_request and error is None and not files and len(result) < 2:
+            has_timers = await page.has_timers_since(timers)
+            if content == _NOTHING_CHANGED or (has_timers and step.verb in _FILLS):
+                content, heading, error = await self._look_again(content, has_timers=has_timers)
             if content == _NOTHING_CHANGED and await self._actions.has_missed():
                 _, _, error = await self._act(step, deadline_at)
                 content, heading = await self._describe(error)
@@ -126,18 +126,6 @@ class StepRunner:
             return content.removesuffix(_NOTHING_CHANGED)
         return (is_same and describe_look(known, self._last_outline)) or content
 
-    async def _await_timers(self, step: Step, content: str, count: int) -> str:
-        """Wait for timers that were set since their `count`; return `content` with what changed since."""
-        may_wait = step.verb in _FILLS or content == _NOTHING_CHANGED
-        for seconds in _DEBOUNCES_S if may_wait and await self._page.has_timers_since(count) else ():
-            if not self._page.is_idle or self._page.has_new_document:
-                break
-            await self._page.wait_for_reaction(seconds)
-            more, _ = await self._describe(None)
-            if more not in ("", _NOTHING_CHANGED):
-                return more if content == _NOTHING_CHANGED else f"{content}\n{more}"
-        return content
-
     async def _look(self, words: str) -> str:
         page = self._page
         await page.refuse_banners()
@@ -150,21 +138,24 @@ class StepRunner:
         head, *rest = outline.split("\n", 1)
         return "\n".join((head, *self._page.tools.lines(words), *rest))
 
-    async def _look_again(self) -> tuple[str, str, StepError | None]:
-        page, content, heading = self._page, _NOTHING_CHANGED, ""
+    async def _look_again(self, content: str, *, has_timers: bool) -> tuple[str, str, StepError | None]:
+        """Return the changes that come late, after those of the step, with heading and error as `_describe`."""
+        page, more, heading = self._page, _NOTHING_CHANGED, ""
         error: StepError | None = None
         if self._actions.is_blocked:
-            return "", "", None
-        for seconds in (0.0, *_REACTIONS_S):
+            return content.removesuffix(_NOTHING_CHANGED), "", None
+        for seconds in (0.0, *_REACTIONS_S, *(_LATE_REACTIONS_S if has_timers else ())):
             if seconds and page.is_idle:
                 await page.wait_for_reaction(seconds)
                 error = self._find_refusal()
-                content, heading = await self._describe(error)
-            if content != _NOTHING_CHANGED:
+                more, heading = await self._describe(error)
+            if more != _NOTHING_CHANGED:
                 break
             if await self._actions.follow_script_window():
                 return *await self._describe(None), None
-        return content, heading, error
+        if content == _NOTHING_CHANGED or heading:
+            return more, heading, error
+        return f"{content}\n{more}".removesuffix(f"\n{_NOTHING_CHANGED}"), heading, error
 
     async def _capture(self, step: Step) -> Snapshot | None:
         page = self._page

@@ -56,7 +56,8 @@ def sniff_media_type(data: bytes) -> str:
     return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"
 
 
-_GZIP = b"\x1f\x8b\x08"
+_PACKED = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+"""First bytes of gzip (RFC 1952, 2.3.1) and zlib (RFC 1950, 2.2); no text begins so."""
 _BODYLESS = frozenset({204, 205, 304})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -189,9 +190,9 @@ async def read_body(
 
 def decompress(body: ResponseBody, response: PausedResponse, cap_bytes: int) -> ResponseBody:
     """Return a page that the server compressed without declaring it as the page; other bodies as they are."""
-    if not body.data.startswith(_GZIP) or not (response.is_page or response.media_type.startswith("text/")):
+    if not body.data.startswith(_PACKED) or not (response.is_page or response.media_type.startswith("text/")):
         return body
-    unpacker = zlib.decompressobj(31)
+    unpacker = zlib.decompressobj(47)
     try:
         data = unpacker.decompress(body.data, cap_bytes)
     except zlib.error:

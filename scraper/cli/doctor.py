@@ -34,12 +34,12 @@ _STATES: dict[str | None, str] = {
 
 
 @command("doctor", None)
-def doctor(as_json: bool, live: bool, **flags: Any) -> int:
+def doctor(as_json: bool, live: bool, url: str | None, **flags: Any) -> int:
     """Check this machine, and read a page as a test.
 
     It prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run; with
-    --live, if every engine and source answered. Attach the output of `doctor --live --json` to a report about an
-    engine.
+    --live, if every engine and source answered; with --url, if clients can use that server. Attach the output of
+    `doctor --live --json` to a report about an engine.
     """
     # Imported late, so that help is printed without loading the browsers.
     from scraper.cli.doctor_checks import CheckLevel, bad_finding
@@ -50,7 +50,12 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
         settings = Settings.load(os.environ, flags, find_config_file())
         if live:
             return asyncio.run(_query_engines(settings, as_json=as_json))
-        found = asyncio.run(_run_checks(settings, is_quiet=as_json))
+        if url is not None:
+            from scraper.cli.doctor_url import check_server
+
+            found = _show(check_server(url, settings.token), is_quiet=as_json)
+        else:
+            found = asyncio.run(_run_checks(settings, is_quiet=as_json))
     except SettingsError as error:
         code = ExitCode.INVALID
         found = [bad_finding(f"The settings cannot be used: {error}", "Correct or remove it")]
@@ -60,7 +65,8 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
         rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in found]
         click.echo(json.dumps({"usable": is_usable, "findings": rows}, ensure_ascii=False))
     elif code is None:
-        click.echo("\nThis machine can serve." if is_usable else "\nThis machine cannot serve yet.")
+        who = "This machine" if url is None else "The server"
+        click.echo(f"\n{who} can serve." if is_usable else f"\n{who} cannot serve yet.")
     return int(not is_usable) if code is None else code
 
 

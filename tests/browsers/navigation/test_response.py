@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 
 import pytest
 
@@ -70,5 +71,6 @@ def test_a_page_whose_compression_is_not_declared_is_decompressed_within_the_lim
     assert decompress(ResponseBody(packed), page, 2000) == ResponseBody(b"<p>" + b"x" * 1000, streamed=True)
     assert decompress(ResponseBody(packed), page, 10) == ResponseBody(b"<p>xxxxxxx", truncated=True, streamed=True)
     assert decompress(ResponseBody(packed[:-9]), page, 2000).truncated
+    assert decompress(ResponseBody(zlib.compress(b"<p>x")), page, 2000).data == b"<p>x"
     for body, sent in ((packed, response(content_type="application/gzip")), (b"\x1f\x8b\x08no", page)):
         assert decompress(ResponseBody(body), sent, 2000).data == body
