@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -92,9 +91,10 @@ def check_server(url: str, token: str | None) -> Iterator[Finding]:
         kind = 307 if 300 <= answer.status < 400 else 502 if answer.status >= 500 else answer.status
         remedy = _REMEDIES.get(kind, "See the logs of the server and of the proxy").format(host=server.host)
         yield bad_finding(f"{server.url} answers {answer.status} {answer.headers.get('Location', '')}".rstrip(), remedy)
-        if named := re.search('resource_metadata="([^"]+)"', answer.headers.get("WWW-Authenticate", "")):
+        challenge = str(answer.headers.get("WWW-Authenticate", ""))
+        if named := challenge.partition('resource_metadata="')[2].partition('"')[0]:
             # Clients use this URL, or derive another (RFC 9728, 3.1).
-            for place in dict.fromkeys((named[1], server.origin + RESOURCE_METADATA_PATH + server.path)):
+            for place in dict.fromkeys((named, server.origin + RESOURCE_METADATA_PATH + server.path)):
                 yield _check_metadata(server, place)
     except ssl.SSLError as error:
         chain = "Send the whole chain: nginx: ssl_certificate fullchain.pem;"
