@@ -97,8 +97,6 @@ class PageTree:
     """At least all tags of the page as parsed."""
     may_hold_formulas: bool = True
     """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
-    elements: Sequence[Element] = field(default=(), repr=False)
-    """All elements as parsed. lxml makes the object of an element anew in each walk, unless something holds it."""
 
 
 def build_page_tree(snapshot: Snapshot) -> PageTree:
@@ -108,7 +106,6 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     if root is None:
         body = etree.Element("body")
         return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
-    elements = list(root.iter())
     head = _head(root, parse_link_header(snapshot.headers.get("link", ""), snapshot.url))
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
@@ -151,7 +148,6 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         classes=classes,
         tags=tags,
         may_hold_formulas=may_hold_formulas,
-        elements=elements,
     )
 
 
