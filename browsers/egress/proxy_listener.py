@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from browsers.egress import proxy_protocols
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
@@ -18,9 +17,7 @@ from browsers.egress.relay import Relay
 from browsers.egress.tcp_dialer import CONNECT_LIMIT_S, STAGGER_S, ConnectFunction, FirstRequestRewrite, OpenConnection
 from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, ConnectionFailure, FailureKind, TrafficLog
-
-if TYPE_CHECKING:
-    from browsers.model import ThirdParties
+from browsers.model import ThirdParties
 
 log = logging.getLogger(__name__)
 

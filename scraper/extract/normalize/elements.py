@@ -9,17 +9,8 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.html.dom.parsing import (
-    EMPHASIS,
-    HEADINGS,
-    LISTS,
-    Element,
-    attribute_selector,
-    element_selector,
-    pad_names,
-    remove,
-    text_of,
-)
+from scraper.html.dom import parsing
+from scraper.html.dom.parsing import EMPHASIS, HEADINGS, LISTS, Element
 from scraper.words.matcher import WordPattern
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
@@ -37,8 +28,8 @@ answers below them."""
 
 _MIN_TITLE_WORDS = 2
 _MAX_TITLE = 300
-_TOGGLES = (attribute_selector("data-toggle"), attribute_selector("data-bs-toggle"))
-_TAB_LABELS = element_selector(
+_TOGGLES = (parsing.attribute_selector("data-toggle"), parsing.attribute_selector("data-bs-toggle"))
+_TAB_LABELS = parsing.element_selector(
     ".//*[contains(@class, 'tabbed-labels')]/label | .//*[contains(@class, 'vp-code-group')]/*/label"
 )
 _LABEL_CLASSES = ("tabbed-labels", "vp-code-group")
@@ -56,8 +47,8 @@ def keep_tab_and_accordion_titles(root: Element, class_names: str, roles: Sequen
     titled: set[Element] = set()
     for button in list(root.iter("button")):
         title = next((around for around in button.iterancestors() if around.tag in _TITLES), None)
-        label = "".join(text_of(button).split())
-        if title is not None and title not in titled and label and "".join(text_of(title).split()) == label:
+        label = "".join(parsing.text_of(button).split())
+        if title is not None and title not in titled and label and "".join(parsing.text_of(title).split()) == label:
             button.tag = "span"
         elif _is_collapsible_title(button):
             button.tag = "div"
@@ -73,7 +64,7 @@ def keep_tab_and_accordion_titles(root: Element, class_names: str, roles: Sequen
 
 
 def _is_collapsible_title(button: Element) -> bool:
-    words = " ".join(text_of(button).split())
+    words = " ".join(parsing.text_of(button).split())
     if len(words) > _MAX_TITLE or _ACTION_LABEL.match(words):
         return False
     if _QUESTION.fullmatch(words):
@@ -120,20 +111,20 @@ def _find_target(tab: Element, named: Mapping[str | None, Element]) -> Element |
 
 
 def _move_label(panel: Element, tab: Element) -> None:
-    words = " ".join(text_of(tab).split())
-    if not words or len(words) > _MAX_LABEL or not text_of(panel).strip() or panel in tab.iterancestors():
+    words = " ".join(parsing.text_of(tab).split())
+    if not words or len(words) > _MAX_LABEL or not parsing.text_of(panel).strip() or panel in tab.iterancestors():
         return
-    first = next((child for child in panel if text_of(child).strip()), None)
-    if first is None or " ".join(text_of(first).split()) != words:
+    first = next((child for child in panel if parsing.text_of(child).strip()), None)
+    if first is None or " ".join(parsing.text_of(first).split()) != words:
         title = etree.Element("p")
         etree.SubElement(title, "strong").text = words
         title.tail, panel.text = panel.text, None
         panel.insert(0, title)
     around = tab.getparent()
-    remove(tab)
-    while around is not None and around.tag in _TAB_LIST_PARTS and not text_of(around).strip():
+    parsing.remove(tab)
+    while around is not None and around.tag in _TAB_LIST_PARTS and not parsing.text_of(around).strip():
         empty, around = around, around.getparent()
-        remove(empty)
+        parsing.remove(empty)
 
 
 def _find_panels(place: Element | None, count: int) -> list[Element]:
@@ -143,7 +134,7 @@ def _find_panels(place: Element | None, count: int) -> list[Element]:
             return []
         behind = place.getnext()
         if behind is not None:
-            panels = [child for child in behind if text_of(child).strip()]
+            panels = [child for child in behind if parsing.text_of(child).strip()]
             return panels if len(panels) == count > 1 else []
         place = place.getparent()
     return []
@@ -197,9 +188,9 @@ _EDIT_LINK = WordPattern(r"\s*\[\s*{headings.edit}\s*\]\s*\Z")
 def remove_edit_links(root: Element) -> None:
     """Remove the link for editors at the end of a heading, such as "[edit]" in wikis, unless it is the only text."""
     for heading in root.iter(*HEADINGS):
-        match = _EDIT_LINK.search(text_of(heading)[-_WORD_WINDOW:])
+        match = _EDIT_LINK.search(parsing.text_of(heading)[-_WORD_WINDOW:])
         length = len(match[0]) if match else 0
-        if not length or length >= len(text_of(heading)):
+        if not length or length >= len(parsing.text_of(heading)):
             continue
         for event, part in reversed(list(etree.iterwalk(heading, events=("start", "end")))):
             place = "text" if event == "start" else "tail"
@@ -240,9 +231,9 @@ def _separate_neighbors(root: Element) -> None:
             continue
         left = _last_text(first)
         if len(left) == 1:  # the `g` of `5 g`, whose number is another element
-            left = text_of(first)[-_WORD_WINDOW:]
+            left = parsing.text_of(first)[-_WORD_WINDOW:]
         is_label = first.get("class") == second.get("class") and _LABEL_CLASS.search(
-            pad_names(first.get("class") or "")
+            parsing.pad_names(first.get("class") or "")
         )
         right = _first_text(second)
         # A sign in brackets at the beginning of a line marks a passage.

@@ -11,42 +11,22 @@ from lxml import etree
 from scraper.html.dom.parsing import Element, collect_names, remove, text_of
 from scraper.html.dom.urls import find_image_source
 from scraper.urls import join_url
+from scraper.values.text import read_table
 
 VIDEO_TAG = "videolink"
 """Tag of the element that replaces a player. Its `href` is the page of the video."""
 
 _MAX_MEDIA = 200
 _MAX_ADDRESS = 2_000
+_TABLE = read_table(__package__, "players.toml")
 _ID = r"(?P<id>[\w-]{1,80})"
-_PLAYERS = tuple(
-    (re.compile(rf"https?://(?:www\.)?{pattern}", re.IGNORECASE), page)
-    for pattern, page in (
-        (rf"youtube(?:-nocookie)?\.com/embed/(?!videoseries){_ID}", "https://www.youtube.com/watch?v={id}"),
-        (r"youtube(?:-nocookie)?\.com/embed/videoseries\?(?:[^#]*&)?list=(?P<id>[\w-]{1,80})",
-         "https://www.youtube.com/playlist?list={id}"),
-        (rf"player\.vimeo\.com/video/{_ID}", "https://vimeo.com/{id}"),
-        (rf"dailymotion\.com/embed/video/{_ID}", "https://www.dailymotion.com/video/{id}"),
-        (rf"geo\.dailymotion\.com/player(?:/\w+)?\.html\?(?:[^#]*&)?video={_ID}",
-         "https://www.dailymotion.com/video/{id}"),
-        (rf"player\.bilibili\.com/player\.html\?(?:[^#]*&)?bvid={_ID}", "https://www.bilibili.com/video/{id}"),
-        (rf"loom\.com/embed/{_ID}", "https://www.loom.com/share/{id}"),
-        (rf"embed\.ted\.com/talks/(?:lang/\w+/)?{_ID}", "https://www.ted.com/talks/{id}"),
-        (rf"rutube\.ru/play/embed/{_ID}", "https://rutube.ru/video/{id}/"),
-        (rf"streamable\.com/[eo]/{_ID}", "https://streamable.com/{id}"),
-        (rf"fast\.wistia\.(?:net|com)/embed/iframe/{_ID}", "https://fast.wistia.net/embed/iframe/{id}"),
-    )
-)  # fmt: skip
-"""Patterns of player URLs, and the URLs of the pages with the same videos."""
-
-_PLAYER_ELEMENTS = {
-    "lite-youtube": ("videoid", "https://www.youtube.com/watch?v={id}"),
-    "lite-vimeo": ("videoid", "https://vimeo.com/{id}"),
-    "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v={id}"),
-    "amp-vimeo": ("data-videoid", "https://vimeo.com/{id}"),
-    "amp-dailymotion": ("data-videoid", "https://www.dailymotion.com/video/{id}"),
+_PLAYERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(rf"https?://(?:www\.)?{player['pattern'].replace('{id}', _ID)}", re.IGNORECASE), player["page"])
+    for player in _TABLE["players"]
+)
+_PLAYER_ELEMENTS: dict[str, tuple[str, str]] = {
+    tag: (one["attribute"], one["page"]) for tag, one in _TABLE["elements"].items()
 }
-"""Custom elements of players: the attribute with the video id, and the page of the video."""
-
 _VIDEO_ID = re.compile(r"[\w-]{1,80}")
 _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file, version
+from scraper.values.text import read_file
 
-with open(os.path.join(os.path.dirname(__file__), "instructions.txt"), encoding="utf-8") as _file:
-    INSTRUCTIONS = _file.read()
-    """Fewer than 1,200 characters, because some clients cut at 2,048."""
+INSTRUCTIONS = read_file(__package__, "instructions.txt")
+"""Fewer than 1,200 characters, because some clients cut at 2,048."""
 
 OPENAI_INSTRUCTIONS = """\
 search finds web pages for a query; fetch reads one of them, or any http(s) URL, in full. Titles and texts \
