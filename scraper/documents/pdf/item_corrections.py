@@ -242,21 +242,48 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, fr
 
 
 def add_astral_letters(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:
-    """Return the items of a page with one more for each letter beyond U+FFFF, which liteparse drops."""
-    added = []
-    for first, second in pairwise(glyphs):
+    """Return the items of a page with the letters beyond U+FFFF, which liteparse drops, but those for private use."""
+    found = list(items)
+    around = [glyph.character for glyph in glyphs]
+    for number, (first, second) in enumerate(pairwise(glyphs)):
         pair = (first.character + second.character).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        owner = _nearest_on_line(first.box, items) if len(pair) == 1 else None
-        if owner is not None:
-            x, width, foot = first.box.x0, first.box.x1 - first.box.x0, (owner.y, owner.height)
-            word = PdfWord(pair, x, foot[0], width, foot[1])
-            added.append(owner._replace(text=pair, x=x, width=width, words=(word,), mcid=first.mark))
-    return [*items, *added]
+        if len(pair) != 1 or unicodedata.category(pair) == "Co":
+            continue
+        x, width = first.box.x0, first.box.x1 - first.box.x0
+        on_line = (
+            index for index, item in enumerate(found)
+            if not item.rotation and item.y - 1 <= first.box.y0 <= item.y + item.height + 1
+        )  # fmt: skip
+        nearest = min(on_line, key=lambda at: max(found[at].x - x, x - found[at].x - found[at].width), default=None)
+        if nearest is None:
+            continue
+        owner = found[nearest]
+        if owner.x < x < owner.x + owner.width:
+            before, after = "".join(around[max(0, number - 1) : number]), "".join(around[number + 2 : number + 3])
+            found[nearest] = _insert(owner, PdfWord(pair, x, owner.y, width, owner.height), before, after)
+        else:
+            word = PdfWord(pair, x, owner.y, width, owner.height)
+            found.append(owner._replace(text=pair, x=x, width=width, words=(word,), mcid=first.mark))
+    return found
 
 
-def _nearest_on_line(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
-    on_line = [item for item in items if not item.rotation and item.y - 1 <= box.y0 <= item.y + item.height + 1]
-    return min(on_line, key=lambda item: max(item.x - box.x0, box.x0 - item.x - item.width), default=None)
+def _insert(item: PdfItem, letter: PdfWord, before: str, after: str) -> PdfItem:
+    """Return an item with a letter that stands between these two, in or after the word that begins before it."""
+    start, index, word = 0, 0, PdfWord(item.text, item.x, item.y, item.width, item.height)
+    for at, one in enumerate(item.words):
+        if one.x <= letter.x:
+            start, index, word = item.text.find(one.text, start), at, one
+    end = len(word.text)
+    if not before.isspace():
+        share = end * min(1.0, (letter.x - word.x) / max(1.0, word.width))
+        ends = [at for at in range(end + 1) if word.text[:at].endswith(before)] or [round(share)]
+        end = min(ends, key=lambda at: abs(at - share))
+    text = f"{word.text[:end]}{before if before.isspace() else ''}{letter.text}{word.text[end:]}"
+    rest = item.text[start + len(word.text) :]
+    rest = rest if after.isspace() or end < len(word.text) else rest.lstrip()
+    right = max(word.x + word.width, letter.x + letter.width)
+    words = (*item.words[:index], word._replace(text=text, width=right - word.x), *item.words[index + 1 :])
+    return item._replace(text=f"{item.text[:start]}{text}{rest}", words=words)
 
 
 _VERTICAL_SAMPLE = 400

@@ -54,8 +54,23 @@ def test_vertical_lines_are_read_from_the_right() -> None:
 
 
 def test_letters_beyond_the_basic_plane_keep_their_places() -> None:
-    places = [(20, 300, "A smile"), (64, 300, "X"), (80, 300, "and a"), (112, 300, "Y"), (126, 300, "of bone")]
-    assert parse(mapped_pdf(places, {"X": "😀", "Y": "𠮷"})).markdown.endswith("A smile 😀 and a 𠮷 of bone")
+    places: list[tuple[float, float, str]] = [
+        (20, 300, "A smile"),
+        (64, 300, "X"),
+        (80, 300, "and a"),
+        (112, 300, "Y"),
+        (126, 300, "of bone"),
+    ]
+    places += [
+        (20, 260, "A word with"),
+        (86, 260, "l"),
+        (88.7, 260.0, "I"),
+        (92, 260, "l within, and"),
+        (215, 260, "Z"),
+    ]
+    text = parse(mapped_pdf(places, {"X": "😀", "Y": "𠮷", "I": "𝑥", "Z": "\U000f0854"})).markdown
+    assert "A smile 😀 and a 𠮷 of bone" in text
+    assert text.endswith("A word with l𝑥l within, and")
 
 
 def test_glyphs_without_a_character_are_counted() -> None:
