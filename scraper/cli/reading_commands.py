@@ -259,7 +259,23 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
         text = f"Session {flags['session']} is not in this process; -f, --no-daemon and flags of settings begin one."
         click.echo(f"{text} Without these, it is lost. {SESSION_ADVICE}", err=True)
         return ExitCode.SESSION_LOST
+    if remote_command.get() is not None and _read_files(all_steps):
+        if flags["session"] is None:
+            leave_server()
+        raise click.UsageError(
+            "A file is uploaded only by a command that opens the page: give all steps without --session, or the text "
+            "of the file (`upload T = name.txt: text`)."
+        )
     return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act)
+
+
+def _read_files(steps: list[str]) -> bool:
+    """Return True if a step uploads a file, which must be read with the rights of the caller."""
+    from browsers.acting.step_parser import StepSyntaxError, parse_steps
+
+    with contextlib.suppress(StepSyntaxError):  # the tool reports it
+        return any(step.verb == "upload" and step.data is None for step in parse_steps(steps))
+    return False
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:

@@ -10,8 +10,6 @@ import base64
 import concurrent.futures
 import contextlib
 import contextvars
-import ctypes
-import gc
 import io
 import json
 import logging
@@ -41,6 +39,8 @@ SERVICES_IDLE_S = 120.0
 SERVER_IDLE_S = 900.0
 """Seconds without a call after which the server ends."""
 SESSION_LIFETIME_S = 3_600.0
+_USED_AT = "WARM_SERVER_USED_AT"
+"""Variable with the time of the last call, by the clock of the machine, for a server that starts itself anew."""
 _CHECK_S = 5.0
 _SIGN_OF_LIFE_S = 5.0
 _REQUEST_S = 10.0
@@ -88,7 +88,8 @@ class WarmServer:
         self._threads = concurrent.futures.ThreadPoolExecutor(_COMMANDS, thread_name_prefix="command")
         self._stop = asyncio.Event()
         self._active = ActiveCount()
-        self._started_at = self._used_at = time.monotonic()
+        self._started_at = time.monotonic()
+        self._used_at = float(os.environ.pop(_USED_AT, self._started_at))
         # Now, because the first command may come long after the settings were read.
         self._is_replaced()
 
@@ -122,16 +123,19 @@ class WarmServer:
         return time.monotonic() - self._used_at
 
     async def _close_idle_services(self) -> None:
+        """Close the services after a while without a call or session, and start anew: modules hold 30 MB too."""
         services = self._holder.present()
         if services and self._idle_s() > SERVICES_IDLE_S and not services.browsers.acting.count:
             # A call that arrives meanwhile opens others.
             holder, self._holder = self._holder, self._new_holder()
             await holder.aclose()
-            del holder, services
-            gc.collect()
-            if sys.platform == "linux":
-                # Otherwise the C library keeps 20 MB of freed memory.
-                ctypes.CDLL(None).malloc_trim(0)
+            if not self._active.count and not self._stop.is_set():
+                with contextlib.suppress(OSError):
+                    os.chdir(self._folder)
+                    # Clients wait longer for a server that was just started. New ones wait in the queue of the socket.
+                    os.utime(self._path)
+                    os.environ[_USED_AT] = str(self._used_at)
+                    os.execv(sys.executable, sys.orig_argv)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one client, with a space as a sign of life before and during the command."""

@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ TOOLSETS = ("full", "openai")
 
 def run_http(settings: Settings, *, version: str) -> None:
     """Serve all tools over HTTP until a stop signal, or raise ServerStartError or SettingsError."""
-    _run(serve_http, services_factory(settings), settings, version, search_tools.openai_tools())
+    _run(serve_http, settings, version, search_tools.openai_tools())
 
 
 def run_stdio(
@@ -47,17 +47,10 @@ def run_stdio(
     """
     serve = functools.partial(serve_stdio, first=first or FirstMessage())
     # A client starts the server for each of its sessions, and most of them call no tool.
-    factory = services_factory(settings, is_lazy=True)
-    _run(serve, factory, settings, version, search_tools.openai_tools() if toolset == "openai" else ())
+    _run(serve, settings, version, search_tools.openai_tools() if toolset == "openai" else (), is_lazy=True)
 
 
-def _run(
-    serve: Callable[..., Coroutine[Any, Any, None]],
-    factory: ServicesFactory[Services],
-    settings: Settings,
-    version: str,
-    others: Any,
-) -> None:
+def _run(serve: Callable[..., Any], settings: Settings, version: str, others: Any, *, is_lazy: bool = False) -> None:
     """Serve with the log of the settings, and send spans meanwhile if they enable them."""
     logs.configure(settings.log_level, settings.log_format)
     tools = registry.available_tools(settings)
@@ -71,6 +64,7 @@ def _run(
                 text = f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}"
                 raise access.ServerStartError(text) from None
             stack.enter_context(send_spans(version))
+        factory = services_factory(settings, is_lazy=is_lazy)
         asyncio.run(serve(settings, tools, factory, version=version, openai_tools=others))
 
 

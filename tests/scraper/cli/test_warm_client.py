@@ -245,6 +245,7 @@ def test_steps_are_never_repeated(
         ["browse", "-f", "steps.txt"],
         ["extract-structured", "example.com", "--recipe", "recipe.json"],
         ["read-doc", "note.md"],
+        ["browse", "open example.com", 'upload "Scan" = note.md'],
     ],
 )
 def test_files_and_settings_of_a_command_leave_the_server(
@@ -255,6 +256,14 @@ def test_files_and_settings_of_a_command_leave_the_server(
     with pytest.raises(LeaveServerError):
         main.run(words)
     assert not remote.printed and not remote.files
+
+
+def test_a_file_is_not_uploaded_in_a_session_of_the_server(
+    remote: RemoteCommand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["browse", "--session", "3fa92c", 'upload "Scan" = note.md']) == 2
+    assert "give all steps without --session" in capsys.readouterr().err
+    assert main.run(["browse", "--session", "3fa92c", 'upload "Scan" = note.txt: Tides.']) == 0
 
 
 def test_the_server_writes_no_file(remote: RemoteCommand, tmp_path: Path) -> None:
