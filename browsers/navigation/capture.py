@@ -162,15 +162,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
         session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD),
     )
     context = world["executionContextId"]
-    inside = _find_in_closed_roots(snapshot, frame_id)[:_MAX_CLOSED]
-    asked = (session.start("DOM.resolveNode", backendNodeId=one, executionContextId=context) for one in inside)
-    roots = [{"objectId": node["object"]["objectId"]} for node in await asyncio.gather(*asked)]
-    call: Event = {"functionDeclaration": MARK_HIDDEN, "arguments": [{"value": _MAX_ELEMENTS}, *roots]}
-    await session.start("Runtime.callFunctionOn", executionContextId=context, **call)
-
-
-def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
-    """Return one node of each group of siblings in closed roots. The roots themselves are not in the list."""
+    # One node of each group of siblings in closed roots. The roots themselves are not in the list.
     strings, found = snapshot["strings"], []
     for document in snapshot["documents"]:
         if strings[document["frameId"]] != frame_id:
@@ -180,7 +172,11 @@ def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
         inside = [at for at, kind in zip(types["index"], types["value"], strict=True) if strings[kind] == "closed"]
         one_each = {nodes["parentIndex"][at]: at for at in inside}
         found += [nodes["backendNodeId"][at] for at in one_each.values()]
-    return found
+    hidden = found[:_MAX_CLOSED]
+    asked = (session.start("DOM.resolveNode", backendNodeId=node, executionContextId=context) for node in hidden)
+    roots = [{"objectId": node["object"]["objectId"]} for node in await asyncio.gather(*asked)]
+    call: Event = {"functionDeclaration": MARK_HIDDEN, "arguments": [{"value": _MAX_ELEMENTS}, *roots]}
+    await session.start("Runtime.callFunctionOn", executionContextId=context, **call)
 
 
 def _frame_url(frame: Event) -> str:

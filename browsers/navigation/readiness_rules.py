@@ -81,7 +81,12 @@ class PageProgress:
             self.did_more()
             self._record, self.is_predicted_idle = None, False
         if self._record is None:
-            self._compare(sample, network, compute_idle_s(sample, network, timers))
+            idle_s = compute_idle_s(sample, network, timers)
+            self.pause_s = max(MIN_PAUSE_S, IDLE_S - idle_s) if idle_s else MAX_PAUSE_S
+            if idle_s >= IDLE_S and sample.code_hash:
+                self.pause_s, self._contents, self._requests = MAX_PAUSE_S, sample.contents, network.requests
+                self._record = self._patterns.find((sample.code_hash, network.requests, frozenset(network.data_shapes)))
+                self.is_predicted_idle = self._record.predict_idle()
         if not self.is_predicted_idle:
             return timers
         return replace(timers, quiet_with_data_s=min(KNOWN_QUIET_S, timers.quiet_with_data_s))
@@ -105,13 +110,6 @@ class PageProgress:
         """Record that the page is ready."""
         if self._record is not None and not self.is_predicted_idle:
             self._record.stayed_idle += 1
-
-    def _compare(self, sample: DomSample, network: NetworkActivity, idle_s: float) -> None:
-        self.pause_s = max(MIN_PAUSE_S, IDLE_S - idle_s) if idle_s else MAX_PAUSE_S
-        if idle_s >= IDLE_S and sample.code_hash:
-            self.pause_s, self._contents, self._requests = MAX_PAUSE_S, sample.contents, network.requests
-            self._record = self._patterns.find((sample.code_hash, network.requests, frozenset(network.data_shapes)))
-            self.is_predicted_idle = self._record.predict_idle()
 
 
 MIN_PAUSE_S = 0.02

@@ -219,7 +219,19 @@ for _command in itertools.chain(*group.sections.values()):
 
 def main(first: FirstMessage | None = None) -> None:
     """Run the command line of this process and exit; `first` was read from standard input before."""
-    _prepare_streams()
+    # Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks.
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None and not os.path.exists(number):
+            # Otherwise the next socket would get the descriptor and receive the output.
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A stream with a Latin encoding shows other letters as escape sequences.
+            stream.reconfigure(errors="backslashreplace")
     raise_open_files_limit()
     sys.exit(run(sys.argv[1:], first))
 
@@ -261,22 +273,6 @@ def _end_interrupted() -> ExitCode:
     if sys.stderr.isatty():
         click.echo("Canceled.", err=True)
     return ExitCode.INTERRUPTED
-
-
-def _prepare_streams() -> None:
-    """Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks."""
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        if getattr(sys, name) is None and not os.path.exists(number):
-            # Otherwise the next socket would get the descriptor and receive the output.
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A stream with a Latin encoding shows other letters as escape sequences.
-            stream.reconfigure(errors="backslashreplace")
 
 
 _OPEN_FILES = 8_192

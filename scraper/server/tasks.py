@@ -201,7 +201,21 @@ class TaskRunner:
         state = stored.state
         if state.is_final or state.id in self._runs or time.time() - state.updated_at < STALE_S:
             return state
-        return await self._take_over(store, principal, stored)
+        now = time.time()
+        if stored.state.attempts < MAX_ATTEMPTS:
+            state = replace(stored.state, attempts=stored.state.attempts + 1, updated_at=now, status="working")
+        else:
+            error = {
+                "code": INTERNAL_ERROR,
+                "message": "The servers that ran this task have ended. Call the tool again.",
+            }
+            state = replace(stored.state, status="failed", error=error, updated_at=now)
+        if not await store.replace(principal, stored, state):
+            latest = await store.read(principal, state.id)
+            return stored.state if latest is None else latest.state
+        if not state.is_final:
+            self._begin(store, principal, state)
+        return state
 
     async def cancel(self, store: TaskStore, principal: str, task_id: str) -> bool:
         """Cancel a task unless it has ended; return False if there is none."""
@@ -233,23 +247,6 @@ class TaskRunner:
                 if task_id in self._runs:
                     self._runs[task_id][0].has_news.set()
                 return True
-
-    async def _take_over(self, store: TaskStore, principal: str, task: StoredTask) -> TaskState:
-        now = time.time()
-        if task.state.attempts < MAX_ATTEMPTS:
-            state = replace(task.state, attempts=task.state.attempts + 1, updated_at=now, status="working")
-        else:
-            error = {
-                "code": INTERNAL_ERROR,
-                "message": "The servers that ran this task have ended. Call the tool again.",
-            }
-            state = replace(task.state, status="failed", error=error, updated_at=now)
-        if not await store.replace(principal, task, state):
-            latest = await store.read(principal, state.id)
-            return task.state if latest is None else latest.state
-        if not state.is_final:
-            self._begin(store, principal, state)
-        return state
 
     def _begin(self, store: TaskStore, principal: str, state: TaskState) -> None:
         task = RunningTask(principal, state)

@@ -106,7 +106,11 @@ class CallLimiter:
         """Count a call while the block runs; raise OverloadedError if there are too many."""
         if self._calls.is_full_for(principal):
             text = f"The server is busy: {self._calls.total} calls are under way."
-            raise OverloadedError(text, retry_after_s=self._expected_wait_s())
+            now = self._clock()
+            ages = (now - start for start in self._starts.values())
+            remaining = (self._average_s - age if age < self._average_s else age for age in ages)
+            ends = heapq.nsmallest(self._calls.total - self._calls.limit + 1, remaining)
+            raise OverloadedError(text, retry_after_s=min(60, max(1, math.ceil(ends[-1]))) if ends else 1)
         with self._calls.holding(principal):
             if self._per_minute and (wait_s := await self._limits.take(self._rate, principal)):
                 text = f"The server is busy: it takes {self._per_minute} calls a minute from one caller."
@@ -118,11 +122,3 @@ class CallLimiter:
             finally:
                 del self._starts[number]
                 self._average_s += _SMOOTHING * (self._clock() - start - self._average_s)
-
-    def _expected_wait_s(self) -> int:
-        # A call is expected to take the average. One that has taken longer is expected to take as long again.
-        now = self._clock()
-        ages = (now - start for start in self._starts.values())
-        remaining = (self._average_s - age if age < self._average_s else age for age in ages)
-        ends = heapq.nsmallest(self._calls.total - self._calls.limit + 1, remaining)
-        return min(60, max(1, math.ceil(ends[-1]))) if ends else 1
