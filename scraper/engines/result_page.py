@@ -155,7 +155,7 @@ def build_result_page(snapshot: Snapshot) -> ResultPage | None:
 
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
-_NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
+_NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/[\w-]")
 _GOOGLE_NEWS = "news.google.com"
 _GOOGLE = re.compile(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?")
 _ENGINE = re.compile(
@@ -165,7 +165,6 @@ _REDIRECT_PATH = re.compile(
     r"/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|imgres|search/url)", re.IGNORECASE
 )
 _REDIRECT_FIELDS = ("uddg", "url", "u", "q", "imgrefurl", "target", "to", "dest", "destination")
-_OPAQUE = b"AU_yqL"
 
 
 def unwrap_redirect(url: str) -> str:
@@ -193,9 +192,6 @@ def is_opaque_redirect(url: str) -> bool:
 
 def _inside(parts: SplitResult) -> str:
     host = _host(parts)
-    if host == _GOOGLE_NEWS:
-        match = _NEWS_ID.match(parts.path)
-        return _from_news_id(match.group(1)) if match else ""
     if host.endswith(".search.yahoo.com"):
         return unquote(parts.path.partition("/RU=")[2].partition("/")[0])
     if (host == "bing.com" or host.endswith(".bing.com")) and parts.path == "/ck/a":
@@ -204,17 +200,6 @@ def _inside(parts: SplitResult) -> str:
     if _REDIRECT_PATH.match(parts.path) and (_GOOGLE.fullmatch(host) or _ENGINE.fullmatch(host)):
         return next((value for name in _REDIRECT_FIELDS if is_web_url(value := _field(parts, name))), "")
     return ""
-
-
-def _from_news_id(identity: str) -> str:
-    """Return the URL in an old Google News article id (base64 of protocol buffers), or ""; new ids contain none."""
-    payload = _decoded(identity)
-    if not payload.startswith(b"\x08\x13\x22") or _OPAQUE in payload[:12]:
-        return ""
-    # The length takes one byte below 128, else two; an AMP URL may follow after D2 01.
-    start, length = (5, payload[3] & 0x7F | payload[4] << 7) if payload[3] & 0x80 else (4, payload[3])
-    url = payload[start : start + length].decode("ascii", "replace")
-    return url if url.isascii() and url.isprintable() and " " not in url else ""
 
 
 def _decoded(text: str) -> bytes:

@@ -67,7 +67,8 @@ def _read_table(table: Element, text: TextOf) -> DataTable | None:
     heads = [cells for _, cells in rows[: _count_header_rows([cells for _, cells in rows], text)]]
     headers = [" ".join(filter(None, dict.fromkeys(map(text, column)))) for column in zip(*heads, strict=False)]
     names = [list(map(text, cells)) for cells in heads]
-    data = [one for one in rows[len(heads) :] if list(map(text, one[1])) not in names]
+    inner = [one for one in rows[len(heads) :] if next(one[0].iterancestors("tfoot"), None) is None]
+    data = [one for one in inner if list(map(text, one[1])) not in names]
     others = {row for row, _ in grid}.difference(row for row, _ in data)
     return DataTable([header * (len(header) <= MAX_HEADER) for header in headers], data, frozenset(others))
 

@@ -27,13 +27,15 @@ _MAX_LINES = 4
 _MAX_CLIMB = 4
 """Elements from a label up to the one that contains its value too."""
 _SKIPPED = UNREADABLE | CONTROLS | {"option", "noscript"}
-_INLINE_LABEL = re.compile(r"([^:：#]{1,45}?)\s*(?:[:：](?!//)\s*|#[:：]?\s*(?=\S+\Z))(.*)", re.DOTALL)
+_INLINE_LABEL = re.compile(
+    r"([^:：#]{1,45}?)\s*(?:[:：](?!//)\s*|\s[–—]\s(?=.{1,60}\Z)|#[:：]?\s*(?=\S+\Z))(.*)", re.DOTALL
+)
 _NEXT_LABEL = re.compile(r"\s+(?=[^\W\d_][\w-]*[:：]\s)")
 """Space before the next label in a text of several labels and values."""
 _NUMBER = re.compile(r"#\d[\w.-]*")
 """A number such as `#41`, whose label is its sign."""
 _EDGES = " \u200e\u200f\n\t\r\xa0"
-_MARKS = (":", "：")
+_MARKS = (":", "：", " –", " —")
 _MIN_CONTEXT = 2
 """Letters and digits of a header that is compared with the title of the page."""
 
@@ -99,15 +101,17 @@ class _PairReader:
     def read_table(self, table: DataTable, title: str) -> Iterator[LabelValue]:
         """Yield each cell with its column header and with the label of its row."""
         headers = [_as_label(header) for header in table.headers]
-        columns = {at for at, header in enumerate(headers) if at and _is_in(header, title)}
+        names = headers or list(map(self.text, table.rows[0][1]))
+        # Without headers, the cells at odd places may be values of labels before them.
+        columns = {at for at in _find_named(names, title) if at and (headers or len(names) % 2 or at % 2 == 0)}
         firsts = [self.text(cells[0]) for _, cells in table.rows]
-        rows = {at for at, first in enumerate(firsts) if _is_in(first, title)} or set(range(len(firsts)))
+        rows = _find_named(firsts, title) or set(range(len(firsts)))
         for at, (_, cells) in enumerate(table.rows):
             self._cells.update(cells)
             for header, cell in zip(headers if at in rows else (), cells, strict=False):
                 yield from self._pair(header, cell, 1.0)
             if table.has_row_labels or columns:
-                yield from self._row_pairs(cells, columns, has_headers=bool(headers))
+                yield from self._row_pairs(cells, columns, has_headers=bool(headers or columns))
 
     def _row_pairs(self, cells: Sequence[Element], columns: Set[int], *, has_headers: bool) -> Iterator[LabelValue]:
         """Yield the cells of a row with the header cell before them, else with the first cell."""
@@ -186,7 +190,7 @@ def _begins_record(label: _Label, around: Sequence[Element], line: _Line, path: 
         return False
     owner = around[0]
     if owner.tag == "dt":
-        return line.owner.tag != "dt" and not any(one.tag == "dd" for one in path)
+        return not any(one.tag == "dd" for one in path)
     if not _is_alike(line.owner, owner):
         return False
     if label.is_marked:
@@ -256,13 +260,16 @@ def _split_line(line: _Line) -> list[_Group]:
             groups += [(_Label("", line.owner, False), [])] if parts else []
             continue
         text, element = piece
-        begins = not label.text or bool(parts) or _is_alike(element, label.element)
+        begins_alike = _is_alike(element, label.element)
+        begins = not label.text or bool(parts) or begins_alike
         if begins and (marked := _marked_labels(text, element, following)):
             groups += marked
+        elif (parts or len(groups) > 1) and label.element is not element and element.get("class") and begins_alike:
+            groups.append((_Label(_as_label(text), element, False), []))
         elif not (label.text or parts) and len(text) <= MAX_LABEL:
             tags = {element.tag, line.owner.tag}
             groups[-1] = _Label(_as_label(text), element, not tags.isdisjoint(LABEL_TAGS)), parts
-        elif clean := text.lstrip("".join(_MARKS)).strip(_EDGES):
+        elif clean := text.lstrip(":：").strip(_EDGES):
             parts.append((clean, element))
     return [one for one in groups if one[0].text or one[1]]
 
@@ -271,7 +278,7 @@ def _marked_labels(text: str, element: Element, following: tuple[str, Element] |
     """Return the labels of a text that have a colon, in it or at the beginning of the following text."""
     if _NUMBER.fullmatch(text):
         return [(_Label("#", element, True), [(text, element)])]
-    if text.endswith(_MARKS) or (following and following[0].startswith(_MARKS)):
+    if text.endswith(_MARKS) or (following and following[0].startswith(_MARKS[:2])):
         label = _as_label(text)
         return [(_Label(label, element, True), [])] if label else []
     return [(_Label(label, element, True), [(value, element)]) for label, value in _split_inline(text)]
@@ -307,13 +314,14 @@ def _join(
 
 
 def _as_label(text: str) -> str:
-    label = text.rstrip("".join(_MARKS) + _EDGES)
+    label = text.rstrip(":：–—" + _EDGES)
     return label if len(label) <= MAX_LABEL else ""
 
 
-def _is_in(header: str, title: str) -> bool:
-    key = name_key(header)
-    return len(key) >= _MIN_CONTEXT and key in title
+def _find_named(texts: Sequence[str], title: str) -> set[int]:
+    """Return the places of the texts that a title contains, without those that are part of another one of them."""
+    keys = {at: key for at, key in enumerate(map(name_key, texts)) if len(key) >= _MIN_CONTEXT and key in title}
+    return {at for at, key in keys.items() if not any(key in other and key != other for other in keys.values())}
 
 
 class LabeledValueFinder:

@@ -74,7 +74,8 @@ class Facts:
 
     def dispute(self, name: str, other: Any) -> None:
         """Add the value of another source to a fact, and lower its confidence."""
-        self.note(name, confidence=DISPUTED, alternatives=[other])
+        known = self._facts.get(name, {}).get("alternatives", [])
+        self.note(name, confidence=DISPUTED, alternatives=[*known, other])
 
     def forget(self, name: str) -> None:
         """Remove a fact."""

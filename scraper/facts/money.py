@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from scraper.words.matcher import WordPattern, load_once, read_topic
+from scraper.words.matcher import WordPattern, Words, load_once, read_topic
 
 _WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st to tv vc ws".split())
 """Top-level domains used worldwide for their letters."""
@@ -65,6 +65,7 @@ _RANGE = rf"(?:(?<=[.,]\d\d)\s?-\s?{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d)\s?-\s?{_
 def _amount_with(sign: str, alone: str = "") -> WordPattern:
     """Return the pattern of a number with a sign before or behind it, or with `alone` behind it."""
     return WordPattern(
+        rf"(?<![\d.,])(?P<whole>\d{{1,9}})(?P<between>{{currencies.symbol}})(?P<cents>\d\d)(?![\d.,])|"
         rf"(?P<before>{sign})\.?\s*(?P<number>{_NUMBER})|"
         rf"(?P<other>{_NUMBER}){_RANGE}?(?:(?:{_ROUND})?\s?(?P<behind>{sign})(?!\d)\.?{alone})"
     )
@@ -74,6 +75,11 @@ MONEY = _amount_with(SIGN)
 """An amount with a currency sign or code before or behind it."""
 _PRICE = _amount_with(_SIGN_OF_PRICES, rf"|(?P<mark>{_ROUND}|p(?:ence)?(?!\w))")
 _BARE = re.compile(rf"(?P<number>{_NUMBER})")
+_MULTIPLIED = WordPattern(r"(?:[km]|bn|\s?{currencies.multiplier})(?![^\W\d_])|\s?{currencies.myriad}")
+_MYRIADS = Words("currencies.myriad")
+"""Numbers that Chinese, Japanese and Korean write between digits."""
+ROUND_PRICE = re.compile(_NUMBER + _ROUND)
+"""A whole text such as `149:-`, which is a price without a currency sign."""
 PRICE_NAMES = WordPattern(r"{shop.price}|(?<![a-z])(?:prc|bid)(?![a-z])", re.NOFLAG)
 """Words of labels and class names of prices in lower case."""
 
@@ -172,9 +178,13 @@ def read_amounts(text: str, *, is_price: bool = True) -> list[Amount]:
 
 def _read_match(text: str, match: re.Match[str], role: Role) -> Amount | None:
     parts = match.groupdict()
-    number, mark = parts["number"] or parts["other"] or "", parts.get("mark") or ""
-    sign = "".join((parts.get("before") or parts.get("behind") or mark).split())
+    number, mark = parts.get("number") or parts.get("other") or "", parts.get("mark") or ""
+    number = number or f"{parts['whole']}.{parts['cents']}"
+    sign = "".join((parts.get("before") or parts.get("behind") or parts.get("between") or mark).split())
     value, other = parse_number(number, sign)
+    end = match.end("number" if parts.get("number") else 0)
+    if _MULTIPLIED.match(text, end) or text[: match.start()].rstrip()[-1:] in _MYRIADS.all:
+        return None
     if mark.startswith("p"):
         if not number.isdecimal() or value >= 100:
             return None

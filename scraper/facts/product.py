@@ -38,7 +38,8 @@ _SHOP_ADDRESS = re.compile(
 
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
-_VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
+_MIN_BASE = 5
+"""Characters of a product number before that of a variant."""
 _UNSTATED_STOCK = 0.5
 """Confidence that a priced product is available if the page does not say so."""
 _MIN_SIGNS = 2
@@ -85,7 +86,7 @@ def _is_product(draft: ProductDraft) -> bool:
 
 
 def read_visible_price(draft: ProductDraft) -> ProductDraft:
-    """Read the visible price; it replaces a marked-up price that is visibly old or without tax."""
+    """Read the visible price; it replaces a marked-up price that is visibly old, and contradicts another one."""
     facts, shown, country = draft.facts, draft.shown, draft.country
     price, amount = facts.value("price"), shown.amount
     if price in shown.signs:
@@ -101,8 +102,7 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     code, value = money.currency_code(amount.sign), money.simplify_number(amount.value)
     if price is not None and shown.sure:
         is_shown = price in shown.signs
-        is_old = price > amount.value and price in shown.old
-        if is_old if is_shown else product_visible.is_without_tax(price, amount.value):
+        if is_shown and price > amount.value and price in shown.old:
             facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
         elif not is_shown and (None in (stated, code) or stated == code):
             facts.dispute("price", value)
@@ -120,11 +120,11 @@ def correct_sku(draft: ProductDraft) -> ProductDraft:
     """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
     facts, url = draft.facts, draft.url
     sku = str(facts.value("sku") or "")
-    variant = _VARIANT_NUMBER.fullmatch(sku)
+    base, _, variant = sku.rpartition("-")
     if _is_part_of_name(sku, draft.title):
         facts.forget("sku")
-    elif variant and sku not in url and re.search(rf"(?<!\w){variant['base']}(?![\w-])", url):
-        facts.replace("sku", variant["base"], FactSource.ADDRESS, confidence=0.8, marked_up=sku)
+    elif variant.isdecimal() and len(base) >= _MIN_BASE and sku not in url and base in url:
+        facts.replace("sku", base, FactSource.ADDRESS, confidence=0.8, marked_up=sku)
     return draft
 
 

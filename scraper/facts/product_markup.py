@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,8 +57,10 @@ class ProductDraft:
 
     @cached_property
     def heading(self) -> Element | None:
-        """The first `h1` with text."""
-        return next((heading for heading in self.body.iter("h1") if text_of(heading).strip()), None)
+        """The first `h1` with the title of the page, else the first with text."""
+        headings = [heading for heading in self.body.iter("h1") if text_of(heading).strip()]
+        title = name_key(self.title)
+        return max(headings, key=lambda one: is_same_name(name_key(text_of(one)), title), default=None)
 
     @cached_property
     def shown(self) -> VisiblePrice:
@@ -89,12 +90,19 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
 
 
 def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
-    """Return the variant that the URL selects and its offers; empty if it selects none."""
-    rates = [max(_rate_url(graph, one, url) for one in (offer, *graph.objects(offer, "offers"))) for offer in offers]
-    found = [offer for rate, offer in zip(rates, offers, strict=True) if rate == max(rates) > 0]
-    inner = [one for offer in found for one in graph.objects(offer, "offers")]
-    chosen = [*found, *(one for one in inner if all(one is not other for other in found))]
-    return chosen if len(chosen) < len(offers) else []
+    """Return the variant that the URL selects and its offers; empty if it selects none.
+
+    A range of prices is selected only if all of its offers are. Offers without URL and number are no variants.
+    """
+    offers = [one for one in offers if graph.text(one, "url", "sku") or property_value(one, "offers")]
+    inner = [graph.objects(offer, "offers") for offer in offers]
+    rates = [
+        _rate_url(graph, offer, url) + min((_rate_url(graph, one, url) for one in within), default=0)
+        for offer, within in zip(offers, inner, strict=True)
+    ]
+    best = [at for at, rate in enumerate(rates) if rate == max(rates) > 0]
+    chosen = {id(one): one for at in best for one in (offers[at], *inner[at])}
+    return list(chosen.values()) if len(chosen) < len(offers) else []
 
 
 def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
@@ -103,9 +111,9 @@ def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
     stated = urlsplit(urljoin(url, graph.text(offer, "url") or "#"))
     query, selected = (frozenset(one.query.split("&")) - {""} for one in (stated, page))
     is_same = query <= selected if query else stated.path.rstrip("/") == page.path.rstrip("/")
-    if graph.text(offer, "url") and is_same and stated.fragment in ("", page.fragment):
-        return 1 + len(query) + 2 * bool(stated.fragment)
-    return int((graph.text(offer, "sku") or "") in parts)
+    is_same = is_same and bool(graph.text(offer, "url")) and stated.fragment in ("", page.fragment)
+    rate = 1 + len(query) + 2 * bool(stated.fragment) if is_same else 0
+    return rate + ((graph.text(offer, "sku") or "") in parts)
 
 
 _TAGS = {
@@ -125,7 +133,14 @@ def read_tags(draft: ProductDraft) -> ProductDraft:
     values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in _TAGS.items()}
     currency, gtin = values["currency"], values["gtin"]
     stated = money.read_stated(values["price"], currency) if values["price"] else None
-    add_price(facts, FactSource.OPENGRAPH, stated and resolve_price(stated, draft))
+    price = stated and resolve_price(stated, draft)
+    marked, other = facts.value("price"), price and money.simplify_number(price.value)
+    shown = draft.shown.amount if marked and other and marked != other else None
+    if shown and shown.value == other:
+        facts.replace("price", other, FactSource.OPENGRAPH, confidence=0.85, marked_up=marked)
+    elif other not in (None, 0, marked) and not (shown and shown.value == marked):
+        facts.dispute("price", other)
+    add_price(facts, FactSource.OPENGRAPH, price)
     facts.add("currency", money.currency_code(currency) or currency, FactSource.OPENGRAPH)
     facts.add("availability", normalize_availability(values["availability"]), FactSource.OPENGRAPH)
     facts.add("brand", brand(values["brand"]), FactSource.OPENGRAPH)
@@ -179,21 +194,23 @@ _USUAL_BEST = 5
 def read_items(draft: ProductDraft) -> ProductDraft:
     """Read the schema.org items of each syntax."""
     facts, title = draft.facts, name_key(draft.title)
-    found = [(source, graph, item) for source, graph in draft.graphs.items() for item in _products(graph, title)]
+    graphs = draft.graphs.items()
+    found = [(source, graph, item) for source, graph in graphs for item in _products(graph, title, draft.url)]
     for source, graph, item in found:
         offers = list(_iter_offers(graph, item))
         chosen = _selected_variant(graph, offers, draft.url)
-        offers = [*chosen, *offers]
-        _add_price(draft, graph, offers, source)
-        _add_availability(facts, graph, chosen, source)
-        _add_availability(facts, graph, offers, source)
+        for some in (chosen, offers):
+            _add_price(draft, graph, some, source)
+            _add_availability(facts, graph, some, source)
+        offers = [*chosen, item, *offers]
         facts.add("name", _limit_length(graph.text(item, "name"), _MAX_NAME), source)
         for key in ("brand", "manufacturer"):
             facts.add("brand", brand(graph.text(item, key)), source)
-        facts.add("sku", _first(graph, (item, *offers), ("sku", "productID")), source)
-        facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
-        gtins = (graph.text(one, name) for one in (item, *offers) for name in _GTINS)
-        facts.add("gtin", next((value for value in gtins if value and is_gtin(value)), None), source)
+        facts.add("sku", _first(graph, offers, ("sku", "productID")), source)
+        facts.add("mpn", _first(graph, offers, ("mpn",)), source)
+        gtins = filter(None, (graph.text(one, name) for one in offers for name in _GTINS))
+        # A number has lost the zero of a UPC.
+        facts.add("gtin", next(filter(is_gtin, (text.zfill(12 * (len(text) == 11)) for text in gtins)), None), source)
         for stated in graph.objects(item, "aggregateRating")[:1]:
             _add_rating(facts, graph, stated, source)
         facts.add("image", _limit_length(graph.picture(item), 2_000), source)
@@ -218,8 +235,8 @@ def is_gtin(text: str) -> bool:
     return (10 - total) % 10 == int(digits[-1])
 
 
-def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
-    """Return the items of the page's product, best first; of several products, those with the page's title."""
+def _products(graph: SchemaGraph, title: str, url: str) -> list[JsonLdItem]:
+    """Return the items of the page's product, that of the URL first; of several products, those with its title."""
     own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [name_key(graph.text(item, "name")) for item in found]
@@ -228,8 +245,17 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
         return []
     chosen = named if len(found) > 1 and named else found
     has_offers = {id(one): bool(property_value(one, "offers") or property_value(one, "hasVariant")) for one in chosen}
-    # The name of the visible variant equals the title.
-    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not has_offers[id(one)]))
+
+    def rate(one: JsonLdItem) -> tuple[int, bool, bool]:
+        offered = max((_rate_url(graph, part, url) for part in graph.objects(one, "offers")), default=0)
+        # The name of the visible variant equals the title.
+        return (
+            -offered - _rate_url(graph, one, url),
+            name_key(graph.text(one, "name")) != title,
+            not has_offers[id(one)],
+        )
+
+    return sorted(chosen, key=rate)
 
 
 def _is_product(item: JsonLdItem) -> bool:
@@ -266,16 +292,10 @@ def brand(text: str | None) -> str | None:
         return None
     # `Store`, `By` and `De` may be parts of a name.
     bare = _LABEL.sub("", text).removeprefix("by ").strip(" :-–")
-    store = _STORE.match(bare)
-    return _limit_length(store["name"] if store else bare, _MAX_NAME)
+    return _limit_length(bare, _MAX_NAME)
 
 
 _LABEL = WordPattern(r"^.{0,40}?(?<![^\W\d_]){shop.brand}\s*[:：]\s*")
-_STORE = re.compile(
-    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
-    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
-    re.IGNORECASE,
-)
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +17,7 @@ from scraper.facts.money import Amount, Role
 from scraper.facts.schema_graph import local_name
 from scraper.html.dom.parsing import INLINE, Element, classes_of, text_of
 from scraper.text.sanitize import name_key
-from scraper.words.matcher import WordPattern
+from scraper.words.matcher import WordPattern, Words
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
@@ -31,17 +32,17 @@ _PART = re.compile(
     "(?:^|[-_ ])(?:unit|per|base-?price|ex-?tax|ex-?vat|excl)(?:$|[-_ ])|per-?unit|unit-?price|excluding"
 )
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
+_BEHIND = re.compile(r"\s*[.,](?:\s*\Z|\d\d(?!\d))")
 _STRUCK = frozenset({"del", "s", "strike"})
+_GLUED = INLINE - {"br"}
 
 
-_NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
+_NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa", "aria-label")
 
 
 def _element_names(element: Element) -> str:
-    items = cast("list[tuple[str, str]]", element.items())
-    if len(items) > 1:
-        return " ".join(filter(None, map(dict(items).get, _NAMES))).lower()
-    return items[0][1].lower() if items and items[0][0] in _NAMES else ""
+    own = dict(cast("list[tuple[str, str]]", element.items()))
+    return " ".join(filter(None, map(own.get, _NAMES))).lower() if own else ""
 
 
 @lru_cache(maxsize=4_096)
@@ -76,7 +77,7 @@ def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
             around.pop()
             if part is not element:
                 roles.append((len(text), around[-1]))
-                text += (" " if part.tag not in INLINE else "") + (part.tail or "")
+                text = _glue(text + (" " if part.tag not in _GLUED else ""), part.tail or "")
         if len(text) > _MAX_ELEMENT_TEXT:
             break
     found = money.read_amounts(" ".join(text.split()) if len(roles) == 1 else text, is_price=is_price)
@@ -93,7 +94,12 @@ def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
         mark = "." if _WHOLE.search(text) else "" if whole.endswith((".", ",")) else " | "
         return f"{whole}{mark}{more.strip()}"
     is_number = text[-1].isdecimal() and more[:1].isdecimal()
-    return f"{text} {more}" if is_number or part.tag not in INLINE else text + more
+    return _glue(f"{text} " if is_number or part.tag not in _GLUED else text, more)
+
+
+def _glue(text: str, more: str) -> str:
+    """Return two texts, without spaces before a separator of cents and the cents behind it."""
+    return text.rstrip() + more.lstrip() if _BEHIND.match(more) and text.rstrip()[-1:].isdecimal() else text + more
 
 
 def role_of(part: Element) -> Role:
@@ -123,6 +129,8 @@ _MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
 """Characters of a price in an element without a class like `price`."""
 
+_MAX_SIGN = 4
+"""Characters of a currency sign in an element of its own."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
     r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
@@ -136,10 +144,6 @@ _NOW = re.compile(
     r"final|current|(?<!non-)sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
     r"new"
 )
-_TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
-"""Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
-_CENT = 0.0101
-"""Currency units. A cent, with a margin for rounding."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _SKIPPED_TAGS = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -147,6 +151,8 @@ _BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
 """Score points for `itemprop="price"`, for a class like `price`, and for a class like `sale` or `current`."""
 _AGAINST, _MOST_AGAINST = 1.6, 4
 """Score points deducted for each hint of another price, and the largest number of hints that count."""
+_LISTED = 4
+"""Different amounts in elements of one shape, which are those of a list of other products."""
 _AS_STRUCK = 3
 _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
@@ -177,20 +183,24 @@ class _Candidate:
     against: int
     """Hints of an old price, or of the price of another product."""
     is_old: bool
+    shape: str
+    """Names of the element and its parent."""
 
 
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     """Return the best scored price near the title; its amount is None if no score exceeds `_LEAST_SCORE`."""
     elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
     at_title = next((place for place, element in enumerate(elements) if element is title), -1)
+    above = frozenset() if title is None else frozenset(title.iterancestors())
     found: list[_Candidate] = []
     for place, element in enumerate(elements):
         text, tail = element.text or "", element.tail
         if _has_digit(text) or len(element):
-            found += _read_candidates(element, text, place - at_title)
+            found += _read_candidates(element, text, place - at_title, above)
         if tail and not tail.isspace():
-            found += _read_behind(element, tail, place - at_title)
-    best = max(found, key=lambda one: one.score, default=None)
+            found += _read_behind(element, tail, place - at_title, above)
+    counts = Counter(shape for shape, _ in {(one.shape, one.amount.value) for one in found if one.shape})
+    best = max(found, key=lambda one: one.score - _AGAINST * (counts[one.shape] >= _LISTED), default=None)
     score = _LEAST_SCORE if best is None else best.score
     amount = best.amount if best is not None and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
@@ -200,20 +210,22 @@ def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     return VisiblePrice(amount, score >= _SURE_SCORE, signs, old)
 
 
-def is_without_tax(stated: float, shown: float) -> bool:
-    """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
-    return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
-
-
 def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
-    """Return the amounts of an element; the sign of a bare number stands in the parent."""
+    """Return the amounts of an element; the sign of a bare number stands in the parent or beside the element."""
     around = element.getparent()
-    if _NUMBER.fullmatch(text) and around is not None and len(text_of(around)) <= _MAX_PLAIN_TEXT:
-        return read_element(around, is_price=named)
+    if _NUMBER.fullmatch(text) and around is not None:
+        if len(text_of(around)) <= _MAX_PLAIN_TEXT:
+            return read_element(around, is_price=named)
+        before, behind = element.getprevious(), element.getnext()
+        beside = (around.text if before is None else before.tail or text_of(before), element.tail)
+        signs = [beside[0], beside[1] if behind is None or (beside[1] or "").strip() else text_of(behind)]
+        first, last = (one.strip() if one and len(one.strip()) <= _MAX_SIGN else "" for one in signs)
+        if first or last:
+            return money.read_amounts(f"{first}{text} {last}", is_price=named)
     return read_element(element) if named else money.read_amounts(text, is_price=False)
 
 
-def _read_candidates(element: Element, text: str, distance: int) -> Iterator[_Candidate]:
+def _read_candidates(element: Element, text: str, distance: int, above: Set[Element]) -> Iterator[_Candidate]:
     """Yield the amounts of an element, the price first; without a name like `price`, those before its first child."""
     if element.tag in _SKIPPED_TAGS:
         return
@@ -232,7 +244,7 @@ def _read_candidates(element: Element, text: str, distance: int) -> Iterator[_Ca
         for one in [best, *(one for one in amounts if one is not best)] if is_short else ():
             if one.value and (one.sign or itemprop):
                 is_best = one is best
-                yield _rate(one, element, distance, names, named=named and is_best, itemprop=itemprop and is_best)
+                yield _rate(one, element, distance, above, named=named and is_best, itemprop=itemprop and is_best)
 
 
 def _has_digit(text: str) -> bool:
@@ -240,7 +252,7 @@ def _has_digit(text: str) -> bool:
     return 0 < len(text) <= _MAX_ELEMENT_TEXT and any(map(str.isdigit, text))
 
 
-def _read_behind(element: Element, tail: str, distance: int) -> Iterator[_Candidate]:
+def _read_behind(element: Element, tail: str, distance: int, above: Set[Element]) -> Iterator[_Candidate]:
     """Yield the price in the text after an element, if the parent has no class like `price`."""
     text = " ".join(tail.split())
     around = element.getparent()
@@ -249,27 +261,28 @@ def _read_behind(element: Element, tail: str, distance: int) -> Iterator[_Candid
     names = _element_names(around)
     best = None if _is_price_name(names) else money.best_amount(money.read_amounts(text, is_price=False))
     if best and best.value:
-        yield _rate(best, around, distance, names)
+        yield _rate(best, around, distance, above)
 
 
 def _rate(
-    amount: Amount, element: Element, distance: int, names: str, *, named: bool = False, itemprop: bool = False
+    amount: Amount, element: Element, distance: int, above: Set[Element], *, named: bool = False, itemprop: bool = False
 ) -> _Candidate:
-    """Rate an amount by its distance from the title, by names, and by hints of another price in its ancestors."""
+    """Rate an amount by its distance from the title, by names, and by hints in elements that are not `above` both."""
     count = _AS_OTHER * (amount.role in (Role.PART, Role.OTHER)) + _AS_STRUCK * (amount.role == Role.OLD)
     is_old = amount.role == Role.OLD
     for around in islice((element, *element.iterancestors()), _ANCESTORS):
-        if around.tag == "body":
+        if around.tag == "body" or (distance >= 0 and around in above):
             break
-        own = names if around is element else _element_names(around)
-        count += _is_other_price_name(own)
+        count += _is_other_price_name(_element_names(around))
         if around.tag in _OUTSIDE or _is_struck_through(around):
             count += _AS_STRUCK
         is_old = is_old or role_of(around) == Role.OLD
-    against = min(count, _MOST_AGAINST)
+    against, names = min(count, _MOST_AGAINST), _element_names(element)
+    parent = element.getparent()
+    shape = f"{names} > {_element_names(parent)}" if names and parent is not None else ""
     far = distance / _REACH_BELOW if distance >= 0 else _ABOVE_TITLE - distance / _REACH_ABOVE
     score = _BY_ITEMPROP * itemprop + _BY_NAME * named + _BY_NOW * (_NOW.search(names) is not None)
-    return _Candidate(amount, score - _AGAINST * against - far, against, is_old)
+    return _Candidate(amount, score - _AGAINST * against - far, against, is_old, shape)
 
 
 IN_STOCK, OUT_OF_STOCK = "InStock", "OutOfStock"
@@ -277,15 +290,15 @@ UNCLEAR = ""
 """Availability of a product that is sold only later or elsewhere."""
 
 # For text in lower case: with `IGNORECASE`, a search takes several times as long.
-_BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN, _STOCK_LABEL = (
+_BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN = (
     WordPattern(template, re.NOFLAG)
     for template in (
         r"{shop.buy}|b(?<!\w.)uy[-_](?:now|btn|button)",
         r"{shop.sold_later}",
         r"\b{shop.never}\b\W+(?:\w+\W+){0,2}?{shop.out_of_stock}",
-        r"{shop.out_of_stock}",
-        r"\b{shop.in_stock}\b|{shop.in_stock_part}",
-        r"\b{shop.stock}\b\s*[:：]\s*\d|\d\s+{shop.stock}\b",
+        r"{shop.out_of_stock}|\b{shop.not}\b\s+(?:[^\W\d]+\s+){0,3}?(?:\b{shop.in_stock}\b|{shop.in_stock_part})",
+        r"\b{shop.in_stock}\b|{shop.in_stock_part}|"
+        r"\b{shop.stock}\b(?:\s*[:：]|(?<=[\u3040-\ud7a3]))\s*\d|\d\s+{shop.stock}\b",
     )
 )
 _ANY = WordPattern(
@@ -294,37 +307,32 @@ _ANY = WordPattern(
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
 _BUTTON_TAGS = frozenset({"button", "a", "input"})
-_MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
+_MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 2, 90
 """Characters of a buy button, and minimum and maximum characters of a text about stock."""
-_IN_STOCK = frozenset(
-    "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
-    "availablefororder madetoorder reserved yes true 1 new".split()
-)
-_OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
+_IN_STOCK, _OUT_OF_STOCK = Words("shop.stated_in_stock"), Words("shop.stated_out_of_stock")
 
 
 def normalize_availability(value: str | None) -> str | None:
     """Map an availability of schema.org or a similar word to `InStock` or `OutOfStock`, else None."""
     word = name_key(local_name(value or ""))
-    if word in _IN_STOCK:
+    if word in _IN_STOCK.all:
         return IN_STOCK
-    return OUT_OF_STOCK if word in _OUT_OF_STOCK else None
+    return OUT_OF_STOCK if word in _OUT_OF_STOCK.all else read_stock((value or "").lower()) or None
 
 
 def read_stock(text: str) -> str | None:
     """Return `InStock`, `OutOfStock`, `UNCLEAR`, or None for a text in lower case that does not speak of stock.
 
-    A number in stock counts: none of "0 in stock" and "Stock: 0" is available.
+    A number in stock counts: none of "0 in stock" and "Stock: 0" is available. Both in one text are unclear.
     """
     if _SOLD_LATER.search(text):
         return UNCLEAR
     if _NEVER_OUT.search(text):
         return IN_STOCK
-    is_in = _IN.search(text) or _STOCK_LABEL.search(text)
-    digits = set(filter(str.isdecimal, text))
-    if _OUT.search(text) or (is_in and digits == {"0"}):
-        return OUT_OF_STOCK
-    return IN_STOCK if is_in else None
+    is_in, is_out = _IN.search(_OUT.sub("", text)), _OUT.search(text)
+    if is_in and not is_out:
+        return OUT_OF_STOCK if set(filter(str.isdecimal, text)) == {"0"} else IN_STOCK
+    return UNCLEAR if is_in else OUT_OF_STOCK if is_out else None
 
 
 def find_availability(body: Element, title: Element | None) -> str | None:

@@ -393,7 +393,7 @@ _WITH_UNITS = WordPattern(
     + r")(?![a-zà-ÿ])\.?"
 )
 _BETWEEN = WordPattern(r"[\s,.:&+]*{dates.and}?[\s,]*")
-_BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
+_BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)(?:eures?)?\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
 """`1h30`: a number without a unit after hours is minutes."""
 _NEGATIVE = re.compile(r"-\s*P[T\d]|P[TDHMSWY\d.]*-\d", re.IGNORECASE)
 _HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")

@@ -115,7 +115,7 @@ def plain_text(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, bool) or depth > _MAX_DEPTH:
         return None
     if isinstance(value, int | float):
-        return f"{value:.10g}" if isinstance(value, float) else str(value)
+        return f"{value:.10g}" if isinstance(value, float) and value % 1 else f"{value:.0f}"
     if isinstance(value, list):
         return next(filter(None, (plain_text(part, depth + 1) for part in value)), None)
     if isinstance(value, dict):

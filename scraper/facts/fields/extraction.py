@@ -212,7 +212,7 @@ def _read_usual_records(page: _Page) -> PageFields:
     for one in find_lists(page.texts):
         rows = read_rows(page.texts, one)
         rows = [row for row in (read_table_columns(page.texts, one.table, rows) if one.table else rows) if row]
-        if len(rows) >= MIN_RECORDS:
+        if len(rows) >= MIN_RECORDS or one.table:
             return _make_answer(page, rows)
     return PageFields(page.url, largest=find_largest_group(page.texts))
 
@@ -327,7 +327,9 @@ def _find_next_page(tree: PageTree) -> str:
     links = [(link, link.get("href") or "") for link in _LINKS(tree.body)]
     declared = [url for relation, url in tree.head.links if "next" in relation.split()]
     declared += [url for link, url in links if "next" in (link.get("rel") or "").lower().split()]
-    declared += [url for link, url in links if _NEXT_WORDS.fullmatch(" ".join(text_of(link).split()))]
+    for name in ("", "aria-label", "title"):
+        texts = (" ".join(((link.get(name) if name else text_of(link)) or "").split()) for link, _ in links)
+        declared += [url for (_, url), text in zip(links, texts, strict=True) if _NEXT_WORDS.fullmatch(text)]
     declared += [url for _, url in links if _is_next_number(tree.url, join_url(tree.base, url))]
     for target in declared:
         url = join_url(tree.base, target) if target else ""

@@ -18,6 +18,7 @@ from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.text.sanitize import name_key
 from scraper.text.terms import CAMEL_CASE
 from scraper.urls import join_url
+from scraper.words.matcher import WordPattern
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
 """Names of the columns that a row may have."""
@@ -27,11 +28,7 @@ _MAX_TITLE = 300
 _MIN_TEXT = 40
 _MIN_FIRST = 3
 _MAX_PRICE_TEXT = 60
-_CALL = re.compile(
-    r"(?:read more|more|view|details|see|discuss|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
-    r"save|cached|translate this page|\d[\d.,]*k?)\b.{0,12}",
-    re.IGNORECASE,
-)
+_CALL = WordPattern(r"(?:{links.call}|\d[\d.,]*k?)(?![^\W_]).{0,12}")
 _RATING = re.compile(r"\d(?:[.,]\d+)?(?: out of |\s*/\s*)\d|\b(?:ratings?|reviews?|stars?)\b", re.IGNORECASE)
 _TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
 
@@ -159,7 +156,8 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
             continue
         above = list(islice(part.iterancestors(), 2))
         is_other = not any(map(product_visible.is_named_price, (part, *above)))
-        amounts = product_visible.read_element(part, is_price=not is_other)
+        is_price = not is_other or money.ROUND_PRICE.fullmatch(page.text(part)) is not None
+        amounts = product_visible.read_element(part, is_price=is_price)
         for one in amounts if any(one.sign for one in amounts) else ():
             role = max(one.role, *map(product_visible.role_of, above))
             if (role, is_other) < best_rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -72,6 +72,7 @@ class RecordFields:
         """Assign the texts of the page to the records of the list, and the items of its data."""
         self._page = finder.page
         self._records = found.records
+        self._table = found.table
         self._sibling_numbers: dict[Element, int] = {}
         self._owners: dict[int, int] = {}
         for at, record in enumerate(found.records):
@@ -150,7 +151,7 @@ class RecordFields:
         """Return the values of each field that was found by its name; no two fields share a column."""
         options: list[tuple[float, str, ColumnValues]] = []
         for name, (field, matches) in named.items():
-            found = self._named_places(matches)
+            found = [*self._named_places(matches), *self._table_columns(field)]
             is_address = max(map(field.match, _ADDRESS_NAMES)) >= _MIN_USUAL_MATCH
             if self._syntax and not is_address:
                 values = [find_structured_value(field, [(self._syntax, one)] if one else []) for one in self._items]
@@ -168,6 +169,13 @@ class RecordFields:
                 chosen[name] = one
                 used.add(tuple(one.values))
         return chosen
+
+    def _table_columns(self, field: FieldName) -> Iterator[ColumnValues]:
+        """Yield the columns of a table by their headers; a cell that spans several rows is in each of them."""
+        columns = zip(*(cells for _, cells in self._table.rows), strict=False) if self._table else ()
+        for header, cells in zip(self._table.headers if self._table else (), columns, strict=False):
+            if (match := field.match(header)) >= _MIN_MATCH["label"]:
+                yield ColumnValues([self._page.text(cell) or None for cell in cells], "label", match)
 
     def _named_places(self, matches: Sequence[NameMatch]) -> list[ColumnValues]:
         """Return the columns of values that match a field, by tags and classes of their elements."""

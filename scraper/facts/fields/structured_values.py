@@ -30,7 +30,10 @@ _MAX_GRAPH_DEPTH = 10
 """Levels of lists and `@graph` in each other."""
 SYNTAXES = ("json_ld", "microdata")
 _NAMES = ("name", "headline", "title")
+_PLACE = (("streetAddress", "postOfficeBoxNumber"), ("postalCode", "addressLocality"))
 _REGIONS = ("addressRegion", "addressCountry")
+_AMOUNTS = ("value", "@value", "price", "median")
+_LIMITS = ("minValue", "maxValue")
 MAX_OBJECTS, MAX_JSON_DEPTH = 20_000, 20
 """Objects of all fetched JSON and JSON in scripts, and their depth."""
 
@@ -84,7 +87,7 @@ def find_fact(field: FieldName, data: StructuredData, stated: str | None) -> tup
     for name, fact in [*(data.product or {}).items(), *(data.recipe or {}).items()]:
         is_time = name.endswith("_time")
         match = field.match(name)
-        text = _fact_text(fact["value"]) + " min" * is_time
+        text = _fact_text(fact["value"]) + " min" * is_time + (f"/{fact['best']}" if "best" in fact else "")
         if text and match >= (_MIN_LONG_MATCH if "_" in name else _MIN_MATCH) and (best is None or match > best[0]):
             is_kept = stated is not None and (is_time or _same(stated, text))
             best = (match, text if not is_kept else str(stated), Evidence(fact["source"], fact["confidence"]))
@@ -127,7 +130,8 @@ def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(inner, dict):
             for part, detail in inner.items():
                 if not part.startswith("@") and part not in _NAMES and not isinstance(detail, dict | list):
-                    yield part, detail
+                    best = inner.get("bestRating") if part == "ratingValue" else None
+                    yield part, detail if str(best) in ("None", "5") else f"{detail}/{best}"
 
 
 def _as_text(value: Any, depth: int = 0) -> str:
@@ -148,12 +152,12 @@ def _text_of_item(item: dict[str, Any], depth: int) -> str:
         return named
     if "opens" in part:
         return f"{part.get('dayOfWeek', '')} {part['opens']}-{part.get('closes', '')}".strip()
-    if part.get("streetAddress"):
-        town = " ".join(filter(None, map(part.get, ("postalCode", "addressLocality"))))
-        return ", ".join(filter(None, (part["streetAddress"], town, *map(part.get, _REGIONS))))
-    amount = part.get("value") or part.get("@value") or "-".join(filter(None, map(part.get, ("minValue", "maxValue"))))
+    street, town = (" ".join(filter(None, map(part.get, names))) for names in _PLACE)
+    if street or part.get("postalCode"):
+        return ", ".join(filter(None, (street, town, *map(part.get, _REGIONS))))
+    amount = next(filter(None, map(part.get, _AMOUNTS)), "-".join(filter(None, map(part.get, _LIMITS))))
     unit = part.get("unitText") or part.get("unitCode")
-    amount = " ".join(filter(None, (part.get("currency"), amount, unit and f"/ {unit}")))
+    amount = " ".join(filter(None, (part.get("currency") or part.get("priceCurrency"), amount, unit and f"/ {unit}")))
     return amount or next((part[name] for name in ("address", "addressLocality", *_REGIONS) if part.get(name)), "")
 
 

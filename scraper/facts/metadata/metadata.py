@@ -209,7 +209,7 @@ def _find_author(
 
 def _is_site(name: str, sites: Collection[str]) -> bool:
     words = [word for word in split_words(name.lower()) if word not in _PLACEHOLDER_NAMES.all]
-    return "".join(words) in sites or "".join(words[:-1]) in sites
+    return name_key("".join(words)) in sites or name_key("".join(words[:-1])) in sites
 
 
 def _read_item_authors(

@@ -109,7 +109,8 @@ def _object_names(item: JsonLdItem) -> list[str]:
         stated = stated[:1]  # the others are the same name in other languages
     if names := [text for one in stated for text in _text(one)]:
         return names
-    parts = [text for name in ("givenName", "familyName") for text in _text(item.get(name))]
+    named = stated[0] if stated and isinstance(stated[0], dict) else item
+    parts = [text for name in ("givenName", "familyName") for text in _text(named.get(name))]
     return [" ".join(parts)] if parts else _text(item.get("alternateName"))
 
 

@@ -50,6 +50,26 @@ def rows(form: str, pairs: dict[str, str]) -> str:
     return f"<div>{''.join(form.format(*pair) for pair in pairs.items())}</div>"
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<dl><dt>Power</dt><dd>750 W</dd><dt>Color</dt><dt>Weight</dt><dd>9 kg</dd></dl>",
+        "<ul><li>Power – 750 W</li><li>Color –</li><li>Weight – 9 kg</li></ul>",
+        "<div><i class=k>Power</i><i>750 W</i><i class=k>Color</i><i></i><i class=k>Weight</i><i>9 kg</i></div>",
+    ],
+)
+def test_a_text_that_is_itself_a_label_is_no_value(html: str) -> None:
+    assert values(html, "Power", "Color", "Weight") == {"Power": "750 W", "Color": None, "Weight": "9 kg"}
+
+
+@pytest.mark.parametrize("cell", ["th", "td"])
+@pytest.mark.parametrize("models", [("P-20", "P-200"), ("P-200", "P-2000"), ("P-100", "P-150", "P-10", "P-200")])
+def test_of_a_comparison_the_column_counts_whose_whole_header_is_in_the_title(cell: str, models: tuple[str]) -> None:
+    head = "".join(f"<{cell}>{model}</{cell}>" for model in ("Model", *models))
+    powers = "".join(f"<td>{model.removeprefix('P-')}0 W</td>" for model in models)
+    assert values(f"<table><tr>{head}</tr><tr><td>Power</td>{powers}</tr></table>", "power") == {"power": "2000 W"}
+
+
 @pytest.mark.parametrize("language", NAMES)
 @pytest.mark.parametrize("empty", ["", "&nbsp;", "<img src=/a.png>"])
 @pytest.mark.parametrize("form", FORMS)

@@ -27,7 +27,9 @@ def test_three_decimals_are_decimals_where_the_currency_has_them() -> None:
     assert amount and (amount.value, amount.other) == (4.25, None)
 
 
-@pytest.mark.parametrize("text", ["free", "", "call us", "9" * 70, "-"])
+@pytest.mark.parametrize(
+    "text", ["free", "", "call us", "9" * 70, "-", "£1.2m", "1만 2,000원", "1.2万元", "$3 million"]
+)
 def test_text_without_a_price_gives_none(text: str) -> None:
     assert money.read_stated(text) is None
 
@@ -42,7 +44,8 @@ def test_text_without_a_price_gives_none(text: str) -> None:
         ("24/7 hotline. Price: $15", 15, "$"), ("Preis für 2 Personen: 1.180 €", 1180, "€"), ("6 - 12,00 €", 12, "€"),
         ("Size 4 €12", 12, "€"), ("11,00 – 33,00 €", 11, "€"), ("$110.50 - $331.00", 110.5, "$"),
         # Forms of numbers.
-        (",89 €", 0.89, "€"), ("₹1,49,990", 149990, "₹"), ("KWD 3.250", 3.25, "KWD"), ("JD 12.500", 12.5, "JD"),
+        ("19€95", 19.95, "€"), (",89 €", 0.89, "€"), ("₹1,49,990", 149990, "₹"), ("KWD 3.250", 3.25, "KWD"),
+        ("JD 12.500", 12.5, "JD"),
         ("£3.350 each", 3.35, "£"), ("1.327.99 €", 1327.99, "€"), ("₫1.250.000", 1250000, "₫"),
         ("1'299.– CHF", 1299, "CHF"), ("1 299:-", 1299, ":-"), ("149,-", 149, ",-"), ("99p", 0.99, "£"),
         # The price, not that of a unit or an installment, a saving or an old one.
@@ -76,6 +79,7 @@ def test_currency_code_of_a_sign_and_a_country(sign: str | None, country: str, c
         ("2 Std. 15 Min.", 135),
         ("1 heure et 10 minutes", 70), ("30 минут", 30), ("1:30", 90),
         ("20 min, then 2 hours of rest", 20),
+        ("1 heure 30", 90), ("1 u 30 min", 90),
         ("PT1H30", 90), ("1h30", 90), ("1 h 05", 65), ("1h30-2h", 90), ("P0Y0M0DT1H30M0.000S", 90),
         ("PT-5M", None),
         ("Prep: 10-20 min", 20), ("soon", None), ("", None), ("PT", None), ("P999999D", None), ("P1W", 10080),

@@ -150,6 +150,10 @@ def test_words_of_stock_are_those_of_many_languages(words: str, availability: st
         ("Discontinued", OUT_OF_STOCK), ("Actuellement en rupture", OUT_OF_STOCK), ("Join the waitlist", OUT_OF_STOCK),
         ("Never out of stock!", IN_STOCK), ("Nie ausverkauft", IN_STOCK), ("Lagerbestand: 3", IN_STOCK),
         ("Only 10 left", IN_STOCK), ("Not available online", UNCLEAR), ("Disponible à partir du 3 mai", UNCLEAR),
+        ("Ya no está disponible", OUT_OF_STOCK), ("غير متوفر", OUT_OF_STOCK), ("Niet meer leverbaar", OUT_OF_STOCK),
+        ("Non è più disponibile", OUT_OF_STOCK), ("库存：0", OUT_OF_STOCK), ("在庫数 0点", OUT_OF_STOCK),
+        ("有货", IN_STOCK), ("在庫：残り3点", IN_STOCK), ("Stok: 15", IN_STOCK), ("Plus de 10 disponibles", IN_STOCK),
+        ("In stock soon", UNCLEAR), ("Out of stock online, in stock in store", UNCLEAR),
         ("Lieferbar ab 12.5.", UNCLEAR), ("Discontinued by manufacturer", None), ("A kettle", None),
     ],
 )  # fmt: skip

@@ -107,3 +107,9 @@ def test_a_shared_sign_is_likely_that_of_the_page_s_country(url: str, lang: str,
 )
 def test_of_a_price_with_and_without_tax_the_one_with_tax_is_taken(prices: str, value: float) -> None:
     assert price(f'<h1>Kettle</h1><div class="price">{prices}</div>') == value
+
+
+def test_amounts_of_one_shape_are_those_of_a_list_of_other_products() -> None:
+    others = "".join(f"<li class=card><b class=price-new>€ {number},00</b></li>" for number in range(20, 25))
+    html = f"<h1>Copper kettle</h1><p class=price>€ 59,00</p><button>Add to cart</button><ul>{others}</ul>"
+    assert facts(html)["price"]["value"] == 59

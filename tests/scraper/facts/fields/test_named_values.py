@@ -98,6 +98,8 @@ NESTED = {
         {"dayOfWeek": ["Monday", "Tuesday"], "opens": "11:00", "closes": "22:00"},
         {"dayOfWeek": "Saturday", "opens": "12:00", "closes": "23:00"},
     ],
+    "aggregateRating": {"ratingValue": 87, "bestRating": 100}, "fee": {"price": 30, "priceCurrency": "EUR"},
+    "birthPlace": {"postOfficeBoxNumber": "77", "postalCode": "4711", "addressLocality": "Quayton"},
 }  # fmt: skip
 
 
@@ -106,6 +108,9 @@ NESTED = {
     [
         ("salary", "USD 80000-120000 / YEAR"),
         ("location", "Quayton"),
+        ("birth place", "77, 4711 Quayton"),
+        ("rating", "87/100"),
+        ("fee", "EUR 30"),
         ("address", "Pier 9, 4711 Quayton, NO"),
         ("opening hours", "Monday, Tuesday 11:00-22:00; Saturday 12:00-23:00"),
     ],

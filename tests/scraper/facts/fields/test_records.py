@@ -65,6 +65,38 @@ def test_a_small_table_has_its_columns_without_headers_and_names_of_groups(cell:
     assert list(records(html).records) == expected
 
 
+SHIPS = {"ship": "", "port": "", "length": ""}
+HEAD = "<tr><th>Ship<th>Port<th>Length</tr>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("<tr><td>Anna<td>Quayton<td>120 m", TABLE_ROWS[:1]),
+        (
+            "<tr><td>Anna<td rowspan=2>Quayton<td>120 m<tr><td>Dora<td>65 m<tr><td>Cara<td>Molehaven<td>140 m",
+            (TABLE_ROWS[0], ("Dora", "Quayton", "65 m"), TABLE_ROWS[2]),
+        ),
+        (
+            "".join(f"<tr><td>{'<td>'.join(row)}" for row in TABLE_ROWS) + "<tfoot><tr><td>Sum<td><td>348 m</tfoot>",
+            TABLE_ROWS,
+        ),
+    ],
+    ids=["one row", "cell of two rows", "row of sums"],
+)
+def test_rows_of_a_table_have_the_requested_columns(rows: str, expected: tuple[tuple[str, ...], ...]) -> None:
+    html = f"<h1>Dues</h1><table>{HEAD}{rows}</table>"
+    (found,) = extraction.extract([page(html)], FieldRequest(records=True, fields=SHIPS))
+    assert [tuple(row.values()) for row in found.records] == list(expected)
+
+
+def test_the_first_card_may_have_another_shape() -> None:
+    first = "<div class='card hero'><p><img src=/0.jpg></p><h2><a href=/0>Oak stool</a></h2><p>The best.</p></div>"
+    cards = "".join(f"<div class=card><h3><a href=/{name}>{name} stool</a></h3></div>" for name in NAMES)
+    found = records(f"<main><h1>Stools</h1>{first}{cards}</main>").records
+    assert [row["title"] for row in found] == ["Oak stool", *(f"{name} stool" for name in NAMES)]
+
+
 def test_rows_have_the_price_and_not_that_of_a_unit_or_an_old_one() -> None:
     prices = (
         "<small>$1.50/oz</small> $45.00", "$45.00 <small>($1.50/oz)</small>", "<s>$60.00</s> $45.00",
@@ -74,8 +106,9 @@ def test_rows_have_the_price_and_not_that_of_a_unit_or_an_old_one() -> None:
     cards = "".join(pattern.format(number, text) for number, text in enumerate(prices))
     assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == ["$45.00"] * len(prices)
     round_prices = ("149:-", "129,-", "1 299:-")
-    cards = "".join(pattern.format(number, text) for number, text in enumerate(round_prices))
-    assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == list(round_prices)
+    for form in (pattern, "<li class=c><h3><a href=/{0}>Thing {0}</a></h3><b>{1}</b>"):
+        cards = "".join(form.format(number, text) for number, text in enumerate(round_prices))
+        assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == list(round_prices)
 
 
 def test_a_record_may_be_several_rows_of_a_table() -> None:
@@ -190,6 +223,7 @@ def test_names_of_a_layout_around_main_do_not_make_a_list_secondary() -> None:
         '<a href="/list?page=3">Older posts</a>',
         '<a href="/list?page=3">Następna</a>',
         '<a href="/list?page=1">·</a> <a href="/list?page=3">·</a>',
+        '<a href="/list?page=3" aria-label="Next page"><svg></svg></a>',
     ],
 )
 def test_the_next_page_is_found_by_relation_number_and_word(pager: str) -> None:

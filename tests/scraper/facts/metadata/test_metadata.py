@@ -205,6 +205,7 @@ def test_other_works_in_the_data_of_a_page_have_their_own_author_and_date(
         ('{"name": {"@value": "Ada Lovelace"}}', "Ada Lovelace"),
         ('{"name": [{"@value": "Ada", "@language": "en"}, {"@value": "Ade", "@language": "de"}]}', "Ada"),
         ('[{"name": ["Ada Lovelace", "Bo"]}]', "Ada Lovelace, Bo"),
+        ('{"name": {"givenName": "Ada", "familyName": "Lovelace"}}', "Ada Lovelace"),
         ('{"alternateName": "Ada Lovelace"}', "Ada Lovelace"),
         ('{"name": 7}', None),
         ('"Bo"', "Bo"),
