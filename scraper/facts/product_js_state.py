@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from scraper.facts import money
 from scraper.facts.model import FactSource
 from scraper.facts.product_markup import ProductDraft, add_price, is_gtin, resolve_price
-from scraper.facts.product_visible import normalize_availability
+from scraper.facts.product_visible import PRODUCT_NAMES, normalize_availability
 from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.html.page.page_tree import ScriptElement
 from scraper.text.sanitize import name_key
@@ -89,26 +88,7 @@ _MAX_DEPTH = 30
 _MIN_TITLE = 6
 """Characters of a title that is long enough to identify a product."""
 
-_NAMES = ("name", "title", "productname", "product_name", "displayname", "producttitle", "item_name")
-_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "price": (
-            "finalprice", "saleprice", "currentprice", "sellingprice", "discountedprice", "offerprice",
-            "specialprice", "priceamount", "unitprice", "product_price", "price", "now", "amount", "prices",
-        ),
-        "currency": ("currency", "currencycode", "pricecurrency", "currency_code", "currencyiso"),
-        "availability": (
-            "availability", "stockstatus", "availabilitystatus", "instock", "isinstock", "in_stock",
-        ),
-        "brand": ("brand", "brandname", "brand_name", "manufacturer", "item_brand", "product_brand"),
-        "sku": (
-            "sku", "skuid", "product_sku", "productid", "product_id", "itemid", "item_id", "articlenumber",
-        ),
-        "gtin": ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "isbn"),
-        "mpn": ("mpn",),
-    }
-)  # fmt: skip
-_PRICE_PARTS = ("current", "final", "sale", "now", "value", "amount", "price", "gross", "sellingprice")
+_KEYS: Mapping[str, Sequence[str]] = PRODUCT_NAMES["keys"]
 _MAX_WORDS = 60
 _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 """Keys of products in Shopify themes, whose amounts are in cents."""
@@ -120,7 +100,9 @@ def read_script_data(draft: ProductDraft) -> ProductDraft:
     for source, values in draft.states.items() if len(title) >= _MIN_TITLE else ():
         for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
             lowered = {str(name).lower(): value for name, value in item.items()}
-            texts = (value for name in _NAMES if isinstance(value := lowered.get(name), str) and len(value) < 500)
+            texts = (
+                value for name in _KEYS["names"] if isinstance(value := lowered.get(name), str) and len(value) < 500
+            )
             is_titled = any(len(one) >= _MIN_TITLE and is_same_name(one, title) for one in map(name_key, texts))
             if is_titled and any(name in lowered for name in _KEYS["price"]):
                 _add_object(draft, lowered, source)
@@ -163,7 +145,7 @@ def _price(item: Mapping[str, Any]) -> tuple[money.Amount | None, Mapping[str, A
         parts: dict[str, Any] = {}
         if isinstance(value, dict):
             parts = {str(name).lower(): part for name, part in value.items()}
-            value = next((parts[part] for part in _PRICE_PARTS if part in parts), None)
+            value = next((parts[part] for part in _KEYS["price_parts"] if part in parts), None)
         text = plain_text(value) if isinstance(value, str | int | float) else None
         amount = money.read_stated(text) if text else None
         if amount and amount.value:

@@ -12,7 +12,7 @@ from scraper.facts import money
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.money import Amount
-from scraper.facts.product_visible import VisiblePrice, find_visible_price, normalize_availability
+from scraper.facts.product_visible import PRODUCT_NAMES, VisiblePrice, find_visible_price, normalize_availability
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -116,21 +116,10 @@ def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
     return rate + ((graph.text(offer, "sku") or "") in parts)
 
 
-_TAGS = {
-    "price": ("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price"),
-    "currency": ("product:sale_price:currency", "product:price:currency", "og:price:currency"),
-    "availability": ("product:availability", "og:availability", "product:stock"),
-    "brand": ("product:brand", "og:brand"),
-    "sku": ("product:retailer_item_id", "product:sku"),
-    "gtin": ("product:ean", "product:upc", "product:gtin", "product:isbn", "og:upc", "og:ean"),
-    "mpn": ("product:mfr_part_no",),
-}
-
-
 def read_tags(draft: ProductDraft) -> ProductDraft:
     """Read the OpenGraph tags of a product."""
     facts, by_name = draft.facts, dict(reversed(draft.tags))
-    values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in _TAGS.items()}
+    values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in PRODUCT_NAMES["tags"].items()}
     currency, gtin = values["currency"], values["gtin"]
     stated = money.read_stated(values["price"], currency) if values["price"] else None
     price = stated and resolve_price(stated, draft)

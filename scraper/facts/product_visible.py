@@ -17,20 +17,16 @@ from scraper.facts.money import Amount, Role
 from scraper.facts.schema_graph import local_name
 from scraper.html.dom.parsing import INLINE, Element, classes_of, text_of
 from scraper.text.sanitize import name_key
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
 
+PRODUCT_NAMES = read_table(__package__, "product_names.toml")
+"""Names by which pages mark the facts of a product."""
 # Patterns of names are for the result of `_element_names`: with `IGNORECASE`, a search takes several times as long.
-_CENTS = re.compile("cents?|fraction|decimals?|superscript|kopeck|centim")
-_PAST = re.compile(
-    "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|regular|list|rrp|msrp|uvp)(?:$|[-_ ])|"
-    "list-?price|strike|line-?through"
-)
-_PART = re.compile(
-    "(?:^|[-_ ])(?:unit|per|base-?price|ex-?tax|ex-?vat|excl)(?:$|[-_ ])|per-?unit|unit-?price|excluding"
-)
+_CENTS, _PAST, _PART, _NOT_NOW, _NOW = (re.compile("|".join(names)) for names in PRODUCT_NAMES["classes"].values())
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _BEHIND = re.compile(r"\s*[.,](?:\s*\Z|\d\d(?!\d))")
 _STRUCK = frozenset({"del", "s", "strike"})
@@ -132,18 +128,6 @@ _MAX_PLAIN_TEXT = 40
 _MAX_SIGN = 4
 """Characters of a currency sign in an element of its own."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
-_NOT_NOW = re.compile(
-    r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
-    r"versand|unit|(?:^|[-_ ])per[-_]|related|recommend|similar|carousel|slider|also|cross|upsell|"
-    r"accessor|sponsor|cart-|minicart|basket|review|filter|install?ment|month|financ|footer|header|(?:^|"
-    r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|menu|"
-    r"affirm|klarna|afterpay|clearpay|"
-    r"discount-?(?:amount|percent)|loyalty|bonus"
-)
-_NOW = re.compile(
-    r"final|current|(?<!non-)sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
-    r"new"
-)
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _SKIPPED_TAGS = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -189,25 +173,28 @@ class _Candidate:
 
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     """Return the best scored price near the title; its amount is None if no score exceeds `_LEAST_SCORE`."""
-    elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
-    at_title = next((place for place, element in enumerate(elements) if element is title), -1)
-    above = frozenset() if title is None else frozenset(title.iterancestors())
-    found: list[_Candidate] = []
-    for place, element in enumerate(elements):
-        text, tail = element.text or "", element.tail
-        if _has_digit(text) or len(element):
-            found += _read_candidates(element, text, place - at_title, above)
-        if tail and not tail.isspace():
-            found += _read_behind(element, tail, place - at_title, above)
+    found = list(_find_candidates(body, title))
     counts = Counter(shape for shape, _ in {(one.shape, one.amount.value) for one in found if one.shape})
     best = max(found, key=lambda one: one.score - _AGAINST * (counts[one.shape] >= _LISTED), default=None)
-    score = _LEAST_SCORE if best is None else best.score
-    amount = best.amount if best is not None and score > _LEAST_SCORE else None
+    score = best.score if best else _LEAST_SCORE
+    amount = best.amount if best and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
     old = {one.amount.value for one in found if one.is_old} - {one.amount.value for one in found if not one.against}
     return VisiblePrice(amount, score >= _SURE_SCORE, signs, old)
+
+
+def _find_candidates(body: Element, title: Element | None) -> Iterator[_Candidate]:
+    elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
+    at_title = next((place for place, element in enumerate(elements) if element is title), -1)
+    above = frozenset() if title is None else frozenset(title.iterancestors())
+    for place, element in enumerate(elements, -at_title):
+        text, tail = element.text or "", element.tail
+        if _has_digit(text) or len(element):
+            yield from _read_candidates(element, text, place, above)
+        if tail and not tail.isspace():
+            yield from _read_behind(element, tail, place, above)
 
 
 def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
