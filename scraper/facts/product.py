@@ -9,33 +9,16 @@ from scraper.facts import money, product_visible
 from scraper.facts.model import FactSource
 from scraper.facts.product_js_state import read_script_data
 from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
+from scraper.facts.product_visible import PRODUCT_NAMES
 from scraper.html.dom.parsing import text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 """Names of the facts, in the order of the answer."""
-_QUERY = re.compile(
-    r"[?&](?:pid|(?:child|variant)?sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id|artikel_?nr)="
-    r"([A-Za-z0-9-]{4,30})(?=[&#]|$)",
-    re.IGNORECASE,
+_QUERY, _ADDRESS, _SHOP_ADDRESS = (
+    re.compile("|".join(patterns), re.IGNORECASE) for patterns in PRODUCT_NAMES["addresses"].values()
 )
-_END = r"/?(?:[.,][a-z]{1,5})*/?(?=[?#]|$)"
-_ADDRESS = re.compile(
-    r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
-    r"/(?:p|prd|prod|item|products?(?:_id)?|itm)[/-]?(?P<b>\d{5,})(?=[/?#._]|$)|"
-    rf"(?:[-/_,.=]|[-/_,](?:[a-z]{{1,3}}[-_]?))(?P<c>(?-i:[A-OQ-Z]?)\d{{6,}}){_END}|"
-    rf"[-/,][ap](?P<d>\d{{5,}}){_END}|"
-    r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)|"
-    r"/(?:p|pd|prd|prod|product|item|itm|ip)/(?P<f>(?=[a-z]*\d[^/]*\d)(?=\d*[a-z])[a-z0-9]{8,14})/?(?=[?#]|$)|"
-    rf"-(?P<g>(?=[^-.]*\d[^-.]*\d)(?=[^-.]*[A-Z][^-.]*[A-Z])(?-i:[A-Z0-9]{{8,14}})){_END}",
-    re.IGNORECASE,
-)
-"""Product number in a URL: at its end, before a name at its end, or after a word for product."""
-_SHOP_ADDRESS = re.compile(
-    r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
-)
-
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
 _MIN_BASE = 5
