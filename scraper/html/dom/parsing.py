@@ -153,10 +153,10 @@ _INVALID_REFERENCE = re.compile(
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
 _FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
 """HTML has form feeds as white space; lxml rejects them when text is set."""
-_NESTING_TAG = re.compile(
-    r"</?(?!(?:html|head|body|base|link|meta|script|style|title)(?=[\s/>]))[a-z][^<>]*>", re.IGNORECASE
+_NESTING_TAGS = re.compile(
+    r"(?:</?(?!(?:html|head|body|base|link|meta|script|style|title)(?=[\s/>]))[a-z][^<>]*+>\s*+)++", re.IGNORECASE
 )
-"""A tag that may nest, unlike those that declare what the page is."""
+"""Tags without text between them that may nest, unlike those that declare what the page is."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BINARY_PROBE = 4_096
@@ -196,7 +196,7 @@ def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     # libxml2 stops below 2,048 levels.
     stopped = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
     if flatten and stopped and _ELEMENTS_AT_MAX_DEPTH(root):
-        flat = _encode_for_parser(_NESTING_TAG.sub("<p>", bounded))  # paragraphs do not nest
+        flat = _encode_for_parser(_NESTING_TAGS.sub("<p>", bounded))  # paragraphs do not nest
         return ParsedHtml(etree.fromstring(flat, parser), degraded=True)
     _move_strays_to_body(root)
     for element in list(root.iter("dt", "dd")):
