@@ -154,6 +154,8 @@ class Document(PageMetadata):
     """Facts of the product or recipe of a page: name and value, such as `price` and 12.5."""
     withheld_characters: int = 0
     """Length of the text that only paying readers can see, if the content is only a part of it."""
+    torn_parts: int = 0
+    """Number of parts of the text without what belongs to them, such as a label without its value."""
     wishes: tuple[Wish, ...] = ()
     site_markdown: str = ""
     """URL of the Markdown of the page on its site, if the page names it."""

@@ -260,5 +260,6 @@ def _finish(draft: Draft) -> Document:
         withheld_characters=draft.withheld_characters,
         site_markdown=_find_site_markdown(draft.page),
         tools=draft.page.head.tools[:_MAX_TOOLS],
+        torn_parts=0 if draft.is_thread else draft.content.torn,
         wishes=tuple(wishes.from_head(draft.page.head.metas, draft.page.head.links, draft.page.base)),
     )

@@ -259,6 +259,11 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
             f"The page displays a part of its article ({len(document.text):,} of {document.withheld_characters:,} "
             "characters): the rest is for paying readers."
         )
+    if document.torn_parts:
+        yield (
+            f"Here and there ({document.torn_parts:,}), the text lacks words that stand beside it on the page, such as "
+            "the value of a label: compare it with a picture of the page (see)."
+        )
     if document.degraded:
         yield "The page is too complex to be read in full detail: navigation may be mixed into the text."
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from scraper.extract.content import units
 from scraper.extract.content.block_classifier import calibrate, select_by_expected_f1
-from scraper.extract.content.class_name_features import COMMENTS, TEASERS
+from scraper.extract.content.class_name_features import COMMENTS, TAGS, TEASERS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings
 from scraper.text.terms import split_words
@@ -24,14 +24,15 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
     rows = units.find_rows(page)
-    p = units.pool(page, calibrate(page, probabilities, types), [*rows, *units.find_units(page)])
+    parts = [*rows, *units.find_units(page)]
+    p = units.pool(page, calibrate(page, probabilities, types), parts)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads
         chosen = select_headings(page, chosen, p)
-    chosen = units.close(units.fill(page, chosen, types), p, rows)
+    chosen = units.fill(page, chosen, types)
     is_documentation = types["documentation"] >= _MIN_DOCUMENTATION
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)
@@ -39,6 +40,8 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
         is_prose = types["article"] + types["service"] >= _PROSE
         remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, keeps_single=is_prose)
         chosen = remaining | (chosen & repeatable)
+    if types["forum"] < _MAX_FORUM:  # repeated texts of posts are quotations
+        chosen = units.close(chosen, p, [*parts, *units.find_table_rows(page)], rows)
     if is_documentation or types["forum"] < _MAX_FORUM:
         chosen = _add_title(page, chosen, is_repeated=is_documentation)
     return drop_empty_headings(page, chosen, p, types)
@@ -92,8 +95,11 @@ def drop_duplicate_blocks(
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text such as a title or a price; none on forum pages."""
-    return (page.cards >= _MIN_LISTED) & (types["forum"] < _MAX_FORUM)
+    """Return the blocks of long lists and tables, which may repeat a text such as a price; none on forum pages."""
+    is_item = np.isin(page.element_tag, (TAGS["li"], TAGS["tr"]))
+    is_item &= np.bincount(page.up, is_item)[page.up] >= _MIN_LISTED
+    listed = (page.cards >= _MIN_LISTED) | (page.find_nearest(is_item)[page.owner] >= 0)
+    return listed & (types["forum"] < _MAX_FORUM)
 
 
 _BEYOND_DOUBT = 0.8

@@ -11,11 +11,11 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
+from scraper.extract.content import units
 from scraper.extract.content.block_classifier import BlockClassifier
 from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
-from scraper.extract.content.units import fill
 from scraper.html.dom.parsing import CELLS, Element, remove
 from scraper.html.page import main_content
 from scraper.html.page.page_tree import PageHead, PageTree
@@ -47,6 +47,8 @@ class Content:
     """List of the names and prices of a page of a list if its items are not part of the content."""
     degraded: bool = False
     """True if the page has more blocks than the model may classify."""
+    torn: int = 0
+    """Number of parts that are selected without what belongs to them, such as a label without its value."""
 
 
 def extract_content(page: PageTree, model: BlockClassifier) -> Content:
@@ -71,9 +73,10 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     prediction = model.predict(statistics)
     chosen = select_blocks(statistics, prediction.probabilities, prediction.page_types)
     page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
+    written = units.fill(statistics, chosen, prediction.page_types, figures=True)
 
     def build_tree() -> Element:
-        prune_tree(segments, fill(statistics, chosen, prediction.page_types, figures=True))
+        prune_tree(segments, written)
         return page.body
 
     return Content(
@@ -83,6 +86,7 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
         _build_items(
             statistics, find_unselected_items(statistics, chosen, prediction.probabilities, prediction.page_types)
         ),
+        torn=units.count_torn(statistics, written, prediction.page_types),
     )
 
 

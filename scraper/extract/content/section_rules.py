@@ -21,7 +21,7 @@ _MAX_HEADING_WORDS, _WRAPPER_WORDS = 40, 4
 _MIN_SECTION_SHARE = 0.5
 """Share of the words below a heading. If at least this share is selected, the heading is selected too."""
 
-_MAX_LISTS = 0.3
+_MAX_LISTS = 0.6
 """Probability of the page types of lists, whose items may be headings alone."""
 
 _MIN_ITEMS = 4

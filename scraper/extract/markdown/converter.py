@@ -41,6 +41,7 @@ class _FootnoteRules(MarkdownRules):
     handlers: ClassVar[dict[str, ElementHandler]] = {"fnref": _reference, "fndef": _definition}
 
 
+_EDGE_SIGNS = ".,:;!?\u2026\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _MAX_OPTIONS = 12
 _MAX_PRICE = 20
 
@@ -155,7 +156,14 @@ def _emphasis(marker: str) -> Callable[..., str]:
         if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
         before, after = tree_converter.edge_whitespace(text)
-        return f"{before}{marker}{body}{marker}{after}"
+        # A sign between a mark and a letter would make the mark plain text.
+        if not after and (el.element.tail or "")[:1].isalnum():
+            after = body[len(body.rstrip(_EDGE_SIGNS)) :]
+            body = body.removesuffix(after)
+        if not before and body[:1] in _EDGE_SIGNS and _character_before(el.element).isalnum():
+            before = body[: len(body) - len(body.lstrip(f" {_EDGE_SIGNS}"))]
+            body = body.removeprefix(before)
+        return f"{before}{marker}{body}{marker}{after}" if body else text
 
     return rule
 

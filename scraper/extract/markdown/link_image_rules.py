@@ -120,7 +120,7 @@ class LinkImageRules(MarkdownRules):
             self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
 
     def convert_img(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
-        """Return an image that has a description; others are dropped.
+        """Return an image that has a description or stands in a figure with a caption; others are dropped.
 
         A heading only gets the description; an emoji becomes a character.
         """
@@ -128,7 +128,7 @@ class LinkImageRules(MarkdownRules):
         alt = clean_line(_TAG.sub("", element.get("alt") or element.get("aria-label") or ""), _MAX_ALT)
         is_point = element.get("width") in _INVISIBLE_SIZES and element.get("height") in _INVISIBLE_SIZES
         is_lazy = any(str(name) == "srcset" or str(name).startswith("data-") for name in element.attrib)
-        if not alt or (is_point and not is_lazy):
+        if (not alt and not _has_caption(element)) or (is_point and not is_lazy):
             return ""
         label = alt.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):
@@ -142,6 +142,11 @@ class LinkImageRules(MarkdownRules):
         if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
+
+
+def _has_caption(element: Element) -> bool:
+    captions = (caption for figure in element.iterancestors("figure") for caption in figure.iter("figcaption"))
+    return any(text_of(caption).strip() for caption in captions)
 
 
 def _is_emoji(element: Element, alt: str) -> bool:

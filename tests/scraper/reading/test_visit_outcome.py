@@ -232,6 +232,12 @@ def test_a_hollow_page_read_as_served_has_a_hint() -> None:
             replace(TEXT, text="x" * 538, withheld_characters=5_263),
             "The page displays a part of its article (538 of 5,263 characters): the rest is for paying readers.",
         ),
+        (
+            PAGE,
+            replace(TEXT, torn_parts=2),
+            "Here and there (2), the text lacks words that stand beside it on the page, such as the value of a label: "
+            "compare it with a picture of the page (see).",
+        ),
     ],
 )
 def test_deviations_from_the_request_are_warnings(snapshot: Snapshot, document: Document, warning: str) -> None:

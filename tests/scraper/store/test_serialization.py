@@ -32,6 +32,7 @@ FULL_DOCUMENT = Document(
     hidden_removed=3,
     controls_removed=4,
     withheld_characters=5_263,
+    torn_parts=2,
     format="pdf",
     page_count=9,
     is_part=True,

@@ -67,8 +67,27 @@ def test_a_label_and_its_value_are_a_row_if_a_like_one_is_beside_it(html: str, e
 def test_rows_are_selected_whole_and_without_gaps(selected: str, p: float, expected: str) -> None:
     page = build(_ROWS)
     chosen = np.array([sign == "1" for sign in selected])
-    closed = units.close(chosen, np.full(page.n, p), units.find_rows(page))
+    rows = units.find_rows(page)
+    closed = units.close(chosen, np.full(page.n, p), rows, rows)
     assert "".join(map(str, closed.astype(int))) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "selected", "torn"),
+    [
+        (_ROWS, "110000", 0),
+        (_ROWS, "100010", 2),
+        ("<dl><dt>Speed<dd>14</dl>", "10", 1),
+        ("<table><tr><td>Speed<td>14<tr><td>Length<td>30</table>", "1101", 1),
+        ("<div>They left the quay<p>x</p>in the morning at six</div>", "001", 0),
+        ("<div>They left the quay<br><br>in the morning at six</div>", "01", 1),
+        ("<div>They left the quay.<br><br>in the morning at six</div>", "01", 0),
+    ],
+)
+def test_what_is_selected_in_part_is_counted(html: str, selected: str, torn: int) -> None:
+    chosen = np.array([sign == "1" for sign in selected])
+    assert units.count_torn(build(html), chosen, TYPES) == torn
+    assert units.count_torn(build(html), chosen, TYPES | {"forum": 0.9}) == 0
 
 
 @pytest.mark.parametrize(

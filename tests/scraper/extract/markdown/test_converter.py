@@ -13,6 +13,8 @@ from tests.scraper.extract.snapshots import URL, read
         ("<p>One</p><p>Two</p>", "One\n\nTwo"),
         ("<p>a\n  b\t c</p>", "a b c"),
         ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
+        ("<p><b>Note:</b>text, <b>\u6ce8\u610f\uff1a</b>\u8bf7</p>", "**Note**:text, **\u6ce8\u610f**\uff1a\u8bf7"),
+        ("<p>Tent<b>. Budget:</b> <i>x</i>, a<b>!</b>b</p>", "Tent. **Budget:** *x*, a!b"),
         ("<b><h2>Title</h2><p>x</p></b>", "## Title\n\nx"),
         ("<h2>Title <em>it</em></h2><p>x</p>", "## Title *it*\n\nx"),
         ("<h2>Title<a class=headerlink href=#t>¶</a></h2><p>x</p>", "## Title\n\nx"),

@@ -125,6 +125,12 @@ def test_a_permalink_is_removed_unless_it_is_the_title(heading: str, markdown: s
     assert found.text == f"{text}\nWords.".strip()
 
 
+def test_an_image_without_a_description_is_kept_with_its_caption_only() -> None:
+    image = "<img src=/a.png alt=''>"
+    assert markdown_of(f"<figure>{image}<figcaption>Quay</figcaption></figure>").startswith("![](https://")
+    assert markdown_of(f"<figure>{image}<figcaption></figcaption></figure><p>x {image}</p>") == "x"
+
+
 def test_an_emoji_image_in_a_text_becomes_its_character() -> None:
     assert markdown_of("<p>a <img class=emoji alt='🎉' src=/1f389.png> b</p>") == "a 🎉 b"
     assert markdown_of("<p>a <img class=emoji alt=':tada:' src=/1f389.png> b</p>") == "a :tada: b"
