@@ -179,14 +179,6 @@ def add_declared_article(draft: Draft) -> Draft:
     return replace(draft, markdown=f"{draft.markdown}\n\n{whole.markdown}", text=f"{draft.text}\n{whole.text}")
 
 
-def append_items(draft: Draft) -> Draft:
-    """Append names and prices of a list page whose items are not part of the content."""
-    if draft.content.items is None:
-        return draft
-    listing = converter.convert(draft.content.items, draft.page.base, may_hold_formulas=False)
-    return replace(draft, markdown=f"{draft.markdown}\n\n{listing.markdown}", links=(*draft.links, *listing.links))
-
-
 def append_comments(draft: Draft) -> Draft:
     """Append comments to the Markdown, but not to the text: they are not content of the page."""
     thread, page = draft.thread, draft.page
@@ -220,7 +212,6 @@ STAGES: tuple[Stage[Draft], ...] = (
     Stage(attach_footnotes, 0.03, "hard.footnote_pages"),
     Stage(convert, 3.6, "hard.edit"),
     Stage(add_declared_article, 0.01, "news.f1"),
-    Stage(append_items, 0.02, "wcxb.f1.collection"),
     Stage(append_comments, 0.04, "faithful.posts.text"),
     Stage(clean, 0.78, "hidden_text.through"),
 )

@@ -41,7 +41,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
         remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, keeps_single=is_prose)
         chosen = remaining | (chosen & repeatable)
     if types["forum"] < _MAX_FORUM:  # repeated texts of posts are quotations
-        chosen = units.close(chosen, p, [*parts, *units.find_table_rows(page)], rows)
+        chosen = units.close(chosen, p, parts, rows)
     if is_documentation or types["forum"] < _MAX_FORUM:
         chosen = _add_title(page, chosen, is_repeated=is_documentation)
     return drop_empty_headings(page, chosen, p, types)

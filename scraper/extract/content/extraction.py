@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import compress
 
 import numpy as np
 from lxml import etree
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scraper.extract.content import units
 from scraper.extract.content.block_classifier import BlockClassifier
 from scraper.extract.content.block_selection import select_blocks
-from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
-from scraper.extract.content.section_rules import find_unselected_items, own_name
+from scraper.extract.content.page_statistics import PageDescription, PageStatistics
+from scraper.extract.content.section_rules import find_unselected_items
 from scraper.html.dom.parsing import CELLS, Element, remove
 from scraper.html.page import main_content
 from scraper.html.page.page_tree import PageHead, PageTree
@@ -27,8 +27,6 @@ _FEW_BLOCKS = 12
 
 _CONTENT_TAGS = frozenset({"main", "article", "h1", "p"})
 """Tags. A footer with one of these may contain the content."""
-
-_MAX_LINK_DEPTH = 6
 
 _MIN_TYPE = 0.35
 """Probability. Below this, no page type is reported."""
@@ -43,8 +41,6 @@ class Content:
     build_tree: Callable[[], Element]
     """Remove the other elements from the page's tree in place, and return the element with the content."""
     page_type: str | None = None
-    items: Element | None = None
-    """List of the names and prices of a page of a list if its items are not part of the content."""
     degraded: bool = False
     """True if the page has more blocks than the model may classify."""
     torn: int = 0
@@ -74,6 +70,8 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     chosen = select_blocks(statistics, prediction.probabilities, prediction.page_types)
     page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
     written = units.fill(statistics, chosen, prediction.page_types, figures=True)
+    torn = units.count_torn(statistics, written, prediction.page_types)
+    written |= find_unselected_items(statistics, chosen, prediction.probabilities, prediction.page_types)
 
     def build_tree() -> Element:
         prune_tree(segments, written)
@@ -83,33 +81,8 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
         "\n".join(compress(segments.texts, chosen.tolist())),
         build_tree,
         page_type if probability >= _MIN_TYPE else None,
-        _build_items(
-            statistics, find_unselected_items(statistics, chosen, prediction.probabilities, prediction.page_types)
-        ),
-        torn=units.count_torn(statistics, written, prediction.page_types),
+        torn=torn,
     )
-
-
-def _build_items(page: PageStatistics, blocks: BlockMask) -> Element | None:
-    """Return a list of items from their blocks, each with its first link; None if there are no blocks."""
-    numbers = np.flatnonzero(blocks).tolist()
-    if not numbers:
-        return None
-    listing = etree.Element("ul")
-    nodes, owners = page.segments.elements.nodes, page.segments.owners
-    item = listing
-    for number in numbers:
-        text = " ".join(page.texts[number].split())
-        if own_name(page, number) == own_name(page, numbers[0]):
-            item = etree.SubElement(listing, "li")
-        elif len(item):
-            item[-1].tail = f"{item[-1].tail or ''} · "
-        node = nodes[owners[number]]
-        around = (*node.iter("a"), *islice(node.iterancestors(), _MAX_LINK_DEPTH)) if item.find("a") is None else ()
-        address = next(filter(None, (link.get("href") for link in around if link.tag == "a")), None)
-        part = etree.SubElement(item, "span" if address is None else "a", {} if address is None else {"href": address})
-        part.text = text
-    return listing
 
 
 def _is_footer_alone(segments: Segments) -> bool:

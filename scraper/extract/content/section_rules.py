@@ -57,7 +57,7 @@ def find_unselected_items(
     parts = (counts >= _MIN_LISTED) & (mean(page.characters) <= _MAX_ITEM_LENGTH) & (mean(p) >= _MIN_ITEM)
     parts &= (distinct >= _MIN_DIFFERENT * counts) | (mean(page.money > 0) >= _MIN_MONEY)
     # A highlighted item has another path, but its parts have the same names.
-    names = {at: own_name(page, at) for at in np.flatnonzero(listed).tolist()}
+    names = {at: _own_name(page, at) for at in np.flatnonzero(listed).tolist()}
     kept = {names[at] for at in np.flatnonzero(listed & parts[paths]).tolist()}
     found = np.array([names.get(at) in kept for at in range(page.n)])
     if not found.any():
@@ -67,7 +67,7 @@ def find_unselected_items(
     return np.asarray(found & (page.cards == most))
 
 
-def own_name(page: PageStatistics, block: int) -> str:
+def _own_name(page: PageStatistics, block: int) -> str:
     """Return tag and class of the element that contains a block, or its path group if it has no class."""
     elements, owner = page.segments.elements, page.segments.owners[block]
     name = elements.names[owner].partition("#")[0]

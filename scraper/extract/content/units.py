@@ -50,9 +50,10 @@ def find_units(page: PageStatistics) -> list[Unit]:
     is_note = page.expand_names([features.named_as & NOTE for features in page.name_features]) > 0
     is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | is_note)
     is_whole |= page.element_tag == TAGS["dl"]
+    lengths = compute_prefix_sums(page.lengths)
+    is_whole |= (page.element_tag == TAGS["tr"]) & (page.sum_inside(lengths) <= _MAX_ROW_WORDS)
     ranges = zip(page.first[is_whole].tolist(), page.last[is_whole].tolist(), strict=True)
     units = [*_group_terms(page, np.flatnonzero(is_term).tolist()), *ranges]
-    lengths = compute_prefix_sums(page.lengths)
     sound = [
         (start, end)
         for start, end in units
@@ -89,20 +90,12 @@ def close(chosen: BlockMask, p: FloatArray, units: Iterable[Unit], rows: Sequenc
     return closed
 
 
-def find_table_rows(page: PageStatistics) -> list[Unit]:
-    """Return the short rows of tables."""
-    lengths = page.sum_inside(compute_prefix_sums(page.lengths))
-    is_row = (page.element_tag == TAGS["tr"]) & (page.blocks > 1) & (page.blocks <= _MAX_BLOCKS)
-    is_row &= lengths <= _MAX_ROW_WORDS
-    return list(zip(page.first[is_row].tolist(), page.last[is_row].tolist(), strict=True))
-
-
 def count_torn(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> int:
     """Count what is selected in part: units, short rows, and sentences that two blocks share; 0 for forums."""
     if types["forum"] >= _MAX_FORUM:
         return 0
     sums = compute_prefix_sums(chosen)
-    parts = {*find_units(page), *find_rows(page), *find_table_rows(page)}
+    parts = {*find_units(page), *find_rows(page)}
     torn = sum(0 < sums[end] - sums[start] < end - start for start, end in parts)
     borders = np.flatnonzero((chosen[1:] != chosen[:-1]) & (page.owner[1:] == page.owner[:-1]))
     for number in borders.tolist():

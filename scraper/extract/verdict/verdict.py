@@ -231,18 +231,9 @@ def _addresses_model(lowered: str) -> bool:
 
 
 FEATURES = (
-    "bias",
-    "words",
-    "running words",
-    "share of running words",
-    "words of the description",
-    "description found",
-    "title found",
-    "words in the landmark",
-    "texts in data, not shown",
-    "texts in data, shown",
-    "pictures",
-)
+    "bias,words,running words,share of running words,words of the description,description found,title found,"
+    "words in the landmark,texts only in data,texts also in data,pictures"
+).split(",")
 """Measures of a page. Shells, whose scripts load their content later, have menus, a footer and teasers, so that no word
 limit detects them: they have little running text, and long texts in the data of their scripts."""
 

@@ -49,16 +49,16 @@ class _AgainstItems(BlockClassifier):
         return Prediction(words, {name: float(name == "collection") for name in found.page_types})
 
 
-def test_the_items_of_a_category_follow_the_text_that_was_taken_for_the_content() -> None:
+def test_the_items_of_a_category_stand_before_the_text_that_was_taken_for_the_content() -> None:
     cards = "".join(
         f'<li class=card><a href="/p/{n}"><h3 class=name>Bookcase {n}</h3></a><div class=price>$ 79.00</div></li>'
         for n in range(9)
     )
     html = f"<h1>Bookcases</h1><ul>{cards}</ul><div><p>{WORDS * 3}</p></div>"
     document = reader.read(page(html), _AgainstItems())
-    assert document.markdown.endswith("\n- [Bookcase 8](https://example.com/p/8) · $ 79.00")
+    assert "\n- ### [Bookcase 8](https://example.com/p/8)\n\n  $ 79.00\n" in document.markdown
     assert document.markdown.count("$ 79.00") == 9
-    assert "Bookcase 8" not in document.text
+    assert not document.torn_parts
     assert any(link.url == "https://example.com/p/3" for link in document.links)
 
 

@@ -18,7 +18,7 @@ def letters_in_data(data: str) -> int:
     """Return the number of letters of long texts in a page's data that its body does not show."""
     head = PageHead(scripts=(ScriptElement("application/json", data, ""),))
     values = measure(head, etree.Element("body"), "")
-    return round(math.expm1(values[FEATURES.index("texts in data, not shown")]))
+    return round(math.expm1(values[FEATURES.index("texts only in data")]))
 
 
 def test_long_texts_in_data_count_by_their_letters() -> None:
