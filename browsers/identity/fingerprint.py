@@ -9,12 +9,14 @@ replaced: pages can detect that by comparing it with a worker's.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import platform
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,32 +30,12 @@ _ENGLISH = ("en-US", "en")
 DEFAULT_TIMEZONE = "America/New_York"
 """Time zone of a language or region that is not in the tables."""
 
-REGION_TIMEZONES = dict(
-    pair.split("=")
-    for pair in (
-        "AE=Asia/Dubai AR=America/Argentina/Buenos_Aires AT=Europe/Vienna AU=Australia/Sydney BE=Europe/Brussels "
-        "BG=Europe/Sofia BR=America/Sao_Paulo CA=America/Toronto CH=Europe/Zurich CL=America/Santiago CN=Asia/Shanghai "
-        "CO=America/Bogota CZ=Europe/Prague DE=Europe/Berlin DK=Europe/Copenhagen EE=Europe/Tallinn EG=Africa/Cairo "
-        "ES=Europe/Madrid FI=Europe/Helsinki FR=Europe/Paris GB=Europe/London GR=Europe/Athens HK=Asia/Hong_Kong "
-        "HR=Europe/Zagreb HU=Europe/Budapest ID=Asia/Jakarta IE=Europe/Dublin IL=Asia/Jerusalem IN=Asia/Kolkata "
-        "IR=Asia/Tehran IT=Europe/Rome JP=Asia/Tokyo KR=Asia/Seoul LT=Europe/Vilnius LV=Europe/Riga "
-        "MX=America/Mexico_City MY=Asia/Kuala_Lumpur NG=Africa/Lagos NL=Europe/Amsterdam NO=Europe/Oslo "
-        "NZ=Pacific/Auckland PE=America/Lima PH=Asia/Manila PK=Asia/Karachi PL=Europe/Warsaw PT=Europe/Lisbon "
-        "RO=Europe/Bucharest RS=Europe/Belgrade RU=Europe/Moscow SA=Asia/Riyadh SE=Europe/Stockholm SG=Asia/Singapore "
-        "SI=Europe/Ljubljana SK=Europe/Bratislava TH=Asia/Bangkok TR=Europe/Istanbul TW=Asia/Taipei UA=Europe/Kyiv "
-        "US=America/New_York VN=Asia/Ho_Chi_Minh ZA=Africa/Johannesburg "
-    ).split()
+_REGIONS: dict[str, dict[str, str]] = json.loads(
+    files(__package__).joinpath("regions.json").read_text(encoding="utf-8")
 )
+REGION_TIMEZONES = _REGIONS["timezones"]
 """Time zone in which most people of a region live."""
-
-_LANGUAGE_REGIONS = dict(
-    pair.split("=")
-    for pair in (
-        "ar=EG bg=BG cs=CZ da=DK de=DE el=GR en=US es=ES et=EE fa=IR fi=FI fil=PH fr=FR he=IL hi=IN hr=HR hu=HU id=ID "
-        "it=IT ja=JP ko=KR lt=LT lv=LV ms=MY nb=NO nl=NL no=NO pl=PL pt=BR ro=RO ru=RU sk=SK sl=SI sr=RS sv=SE th=TH "
-        "tr=TR uk=UA ur=PK vi=VN zh=CN "
-    ).split()
-)
+_LANGUAGE_REGIONS = _REGIONS["languages"]
 """Region of most readers of a language, for tags without a region."""
 
 
