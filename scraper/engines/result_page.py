@@ -155,7 +155,7 @@ def build_result_page(snapshot: Snapshot) -> ResultPage | None:
 
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
-_NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/[\w-]")
+_NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
 _GOOGLE_NEWS = "news.google.com"
 _GOOGLE = re.compile(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?")
 _ENGINE = re.compile(
@@ -192,6 +192,11 @@ def is_opaque_redirect(url: str) -> bool:
 
 def _inside(parts: SplitResult) -> str:
     host = _host(parts)
+    if host == _GOOGLE_NEWS and (match := _NEWS_ID.match(parts.path)):
+        # An old id is base64 of protocol buffers with the URL, and perhaps an AMP URL after D2 01. New ids have none.
+        payload = _decoded(match[1])
+        url = b"http" * payload.startswith(b"\x08\x13\x22") + payload.partition(b"http")[2].partition(b"\xd2")[0]
+        return url.decode("ascii", "replace")
     if host.endswith(".search.yahoo.com"):
         return unquote(parts.path.partition("/RU=")[2].partition("/")[0])
     if (host == "bing.com" or host.endswith(".bing.com")) and parts.path == "/ck/a":

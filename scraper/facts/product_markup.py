@@ -160,13 +160,7 @@ def add_price(facts: Facts, source: FactSource, amount: Amount | None) -> None:
         facts.dispute("price", money.simplify_number(amount.other))
 
 
-_PRODUCTS = frozenset(
-    "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
-    "musicalbum movie game videogame softwareapplication".split()
-)
-"""Types of schema.org, lower case, whose items are products if they have offers."""
-_SURE = frozenset("product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split())
-"""Types that identify a product without offers. A book or a game may be the topic of an article."""
+_SURE, _OFFERED = (frozenset(names) for names in PRODUCT_NAMES["types"].values())
 
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 """Properties with a GTIN, in the order of preference."""
@@ -248,7 +242,7 @@ def _products(graph: SchemaGraph, title: str, url: str) -> list[JsonLdItem]:
 
 
 def _is_product(item: JsonLdItem) -> bool:
-    return has_type(item, _SURE) or (has_type(item, _PRODUCTS) and bool(property_value(item, "offers")))
+    return has_type(item, _SURE) or (has_type(item, _OFFERED) and bool(property_value(item, "offers")))
 
 
 def _add_price(draft: ProductDraft, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:

@@ -12,6 +12,13 @@ from scraper.engines.result_page import is_opaque_redirect, unwrap_redirect
 _TARGET = "https://example.com/a?b=c&d=%20e"
 
 
+def _news(payload: bytes) -> str:
+    """Return an old article id of Google News: a message with one field of bytes."""
+    size = len(payload)
+    length = bytes([size]) if size < 128 else bytes([size & 0x7F | 0x80, size >> 7])
+    return base64.urlsafe_b64encode(b"\x08\x13\x22" + length + payload + b"\xd2\x01\x00").decode().rstrip("=")
+
+
 @pytest.mark.parametrize(
     "wrapped",
     [
@@ -20,6 +27,7 @@ _TARGET = "https://example.com/a?b=c&d=%20e"
         + base64.urlsafe_b64encode(_TARGET.encode()).decode().rstrip("=")
         + "&ntb=1",
         "https://r.search.yahoo.com/_ylt=A/RV=2/RE=1/RO=10/RU=https%3a%2f%2fexample.com%2fa%3fb%3dc%26d%3d%2520e/RK=2/RS=x-",
+        f"https://news.google.com/rss/articles/{_news(_TARGET.encode())}?oc=5",
         *(
             f"https://{page}={quote(_TARGET, safe='')}&rut=1"
             for page in (
@@ -40,6 +48,11 @@ def test_the_target_comes_out_to_the_letter(wrapped: str) -> None:
     assert unwrap_redirect(wrapped) == _TARGET
 
 
+def test_a_long_old_news_id_is_unwrapped() -> None:
+    target = "https://example.com/" + "long-path/" * 20
+    assert unwrap_redirect(f"https://news.google.com/articles/{_news(target.encode())}") == target
+
+
 def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
     inner = "https://duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.com%2F"
     outer = "https://duckduckgo.com/l/?" + urlencode({"uddg": inner})
@@ -49,7 +62,7 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "https://news.google.com/rss/articles/CBMiX0FVX3lxTE?oc=5",
+        f"https://news.google.com/rss/articles/{_news(b'AU_yqLM' + b'x' * 120)}?oc=5",
         "https://news.google.com/read/CBMiX0FVX3lxTE",
         "http://www.baidu.com/link?url=Tgl0-g239cremd5r4O",
         "https://www.google.com/goto?url=CAESdgFA",
