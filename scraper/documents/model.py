@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -16,6 +16,7 @@ MAX_CHARACTERS = 4_000_000
 TRUNCATION_WARNING = f"Only the first {MAX_CHARACTERS:,} characters are shown."
 
 _MAX_NAMED, _MAX_NAMES_CHARS = 30, 1_000
+_MIN_MARGIN_LETTERS, _MAX_MARGIN_CHARS = 12, 300
 HIDDEN_TEXT_WARNING = "Text that cannot be seen is left out"
 """Start of a warning, without the share of letters and the pages."""
 
@@ -112,6 +113,18 @@ def name_unread_files(names: Sequence[str]) -> str:
     count = "1 file" if len(names) == 1 else f"{len(names):,} files"
     listed = ", ".join([*names[:_MAX_NAMED], *(["..."] if len(names) > _MAX_NAMED else [])])
     return f"Not read: {count} inside of the document ({clean_line(listed, _MAX_NAMES_CHARS)})."
+
+
+def describe_left_out(hidden: int, margins: Iterable[str], text: str) -> tuple[str, ...]:
+    """Return warnings about hidden characters, and lines of page margins that say more than `text` and page numbers."""
+    known = " ".join(text.split())
+    lines = (" ".join(line.split()) for line in margins)
+    more = [line for line in lines if sum(map(str.isalpha, line)) >= _MIN_MARGIN_LETTERS and line not in known]
+    listed = clean_line("; ".join(dict.fromkeys(more)), _MAX_MARGIN_CHARS)
+    return (
+        *([f"{hidden:,} hidden characters are left out."] if hidden else []),
+        *([f"Page headers and footers are left out: {listed}."] if more else []),
+    )
 
 
 def locked_error(what: str) -> EncryptedDocumentError:

@@ -48,8 +48,9 @@ def write_computed_text(
     return formulas
 
 
-def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
-    """Remove the text that Word does not display because of its own format or of a style."""
+def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> int:
+    """Remove the text that Word does not display because of its own format or of a style; return its characters."""
+    count = 0
     marks = {name: [one.find(f"{ns.W}rPr/{ns.W}vanish") for one in inherited_styles(name, styles)] for name in styles}
     first = {name: next((mark for mark in found if mark is not None), None) for name, found in marks.items()}
     hidden = {name for name, mark in first.items() if mark is not None and mark.get(ns.W + "val") not in ns.OFF}
@@ -59,7 +60,9 @@ def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
         names = (get_child_value(run, "rPr", "rStyle"), get_child_value(paragraph, "pPr", "pStyle"))
         is_hidden = any(name in hidden for name in names) if own is None else is_enabled(run, "rPr", "vanish")
         if is_hidden:
+            count += len(join_texts(run, ns.W + "t"))
             remove(run)
+    return count
 
 
 def get_outline_level(paragraph: Element) -> int | None:

@@ -25,7 +25,7 @@ from scraper.documents.completeness import add_missing_lines
 from scraper.documents.dispatcher import EmbeddedFile, read_file
 from scraper.documents.docx import preprocessing
 from scraper.documents.email import read_body
-from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.model import ParsedDocument, ParseRequest, describe_left_out
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, first_text, parse_xml, write_zip
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
@@ -75,8 +75,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     root = parts.xml_or_none(_STYLES)
     styles = {} if root is None else {str(style.get(ns.W + "styleId")): style for style in root.iter(ns.W + "style")}
     notes = {name: tree for name in _NOTES if (tree := parts.xml_or_none(name)) is not None}
-    for tree in (document, *notes.values()):
-        preprocessing.remove_hidden_runs(tree, styles)
+    hidden = sum(preprocessing.remove_hidden_runs(tree, styles) for tree in (document, *notes.values()))
     lines = [line for tree in (document, *notes.values()) for line in _lines(tree)]
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
@@ -109,7 +108,10 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text = office_markup.html_to_markdown(str(result.value), request.url)
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
-    text = text or _read_margins(parts)
+    margins = _read_margins(parts)
+    if text:
+        chunk_warnings += describe_left_out(hidden, margins, text)
+    text = text or "\n\n".join(margins)
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
     return ParsedDocument("docx", text, title=title, author=author, warnings=(*warnings, *chunk_warnings))
@@ -154,11 +156,11 @@ def _lines(root: Element) -> Iterator[str]:
             yield "".join(ns.visible_texts(paragraph))
 
 
-def _read_margins(parts: ZipParts) -> str:
-    """Return headers and footers: the text of a document that has no other."""
+def _read_margins(parts: ZipParts) -> list[str]:
+    """Return the lines of page headers and footers: the text of a document that has no other."""
     roots = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
     lines = (line for root in roots if root is not None for line in _lines(root) if line.strip())
-    return "\n\n".join(dict.fromkeys(lines))
+    return list(dict.fromkeys(lines))
 
 
 def _find_main_part(parts: ZipParts) -> str:

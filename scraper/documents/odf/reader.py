@@ -9,7 +9,7 @@ from itertools import islice
 from scraper.documents import office_xml as ns
 from scraper.documents.completeness import add_missing_lines
 from scraper.documents.markdown_writing import format_regions
-from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
+from scraper.documents.model import ParsedDocument, ParseRequest, describe_left_out, locked_error
 from scraper.documents.odf.styles import OdfStyles
 from scraper.documents.odf.tables import MAX_COLUMNS, EmbeddedObjects, read_grid
 from scraper.documents.odf.text import OdfTextWriter, join_lists
@@ -58,9 +58,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     title, author = _read_metadata(parts)
     markdown = writer.comments.insert(markdown)
     markdown, warnings = add_missing_lines(markdown, [] if body is None else list(_lines(body, styles)))
-    if not markdown and common is not None:
-        lines = (line for part in common.iter(*_MARGINS) for line in _lines(part, styles))
-        markdown = "\n\n".join(dict.fromkeys(filter(str.strip, lines)))
+    lines = () if common is None else (line for part in common.iter(*_MARGINS) for line in _lines(part, styles))
+    margins = list(dict.fromkeys(filter(str.strip, lines)))
+    if markdown and not slides:
+        warnings += describe_left_out(0, margins, markdown)
+    markdown = markdown or "\n\n".join(margins)
     return ParsedDocument(
         kind.value, markdown, title=title, author=author, pages=len(slides) or None, warnings=warnings
     )

@@ -289,7 +289,7 @@ def test_text_in_elements_unknown_to_the_reader_is_added_and_hidden_text_is_not(
     )
     parsed = parse(builders.docx(paragraph("One") + turned + hidden))
     assert parsed.markdown == "One\n\nturned words stay"
-    assert parsed.warnings == ()
+    assert parsed.warnings == ("22 hidden characters are left out.",)
 
 
 def test_document_with_only_a_header_shows_it() -> None:
@@ -300,6 +300,17 @@ def test_document_with_only_a_header_shows_it() -> None:
         parts["word/document.xml"].replace(b"w:document", b"w:hdr").replace(b"<w:p/>", paragraph("Letterhead").encode())
     )
     assert parse(builders.zipped({**parts, "word/header1.xml": header})).markdown == "Letterhead"
+
+
+def test_headers_that_the_text_does_not_repeat_are_quoted_in_a_warning() -> None:
+    with zipfile.ZipFile(io.BytesIO(builders.docx("<w:p><w:r><w:t>Rent of the quay</w:t></w:r></w:p>"))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    line = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
+    lines = "".join(map(line, ("Harbor office, invoice 4711", "Rent of the quay", "Page 3 of 9")))
+    header = f'<w:hdr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{lines}</w:hdr>'
+    parsed = parse(builders.zipped({**parts, "word/header1.xml": header}))
+    assert parsed.markdown == "Rent of the quay"
+    assert parsed.warnings == ("Page headers and footers are left out: Harbor office, invoice 4711.",)
 
 
 def test_runs_of_fields_of_directed_and_of_ruby_text_stand_in_their_sentence() -> None:
