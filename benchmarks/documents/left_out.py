@@ -52,7 +52,6 @@ RULES = (
     Rule("names of rows", reading_order, "_are_names_of_rows", lambda *_: False),
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
-    Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
     Rule("headers above a frame", table_cells, "_find_headers_above", lambda *_: ([], 0)),
     Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),

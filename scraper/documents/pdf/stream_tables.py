@@ -17,7 +17,6 @@ _TOLERANCE = 0.1
 """Ratio of rows that may cross the space between two columns, such as spanning headers or long names."""
 _FEW_NUMBERS = 0.25
 _DENSE = 0.75
-_MIN_SURE_ROWS = 4
 _FLUSH = 3.0
 _NARROW_GAP = 0.5
 """Multiple of the font size. Such gaps count only if they lie one below another in several rows."""
@@ -60,7 +59,7 @@ def find_tables(
             continue
         lines, end = _find_candidate(wide, narrow, at, across)
         table = _table(lines[at:end], across) if end - at > 1 else None
-        if table is None or _is_justified(lines, at, end, table):
+        if table is None:
             at += 1
             continue
         above = rows[found[-1].end if found else 0 : at]
@@ -172,25 +171,6 @@ def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table
         return None
     rows = [row for row in merge_lines(lines, grid, across) if any(row)]
     return tuple(map(tuple, rows)) if len(rows) > 1 else None
-
-
-def _is_justified(lines: Sequence[SegmentedRow], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
-    """Return True if a few rows are lines of a justified paragraph with wide word gaps."""
-    if len(table) >= _MIN_SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
-        return False
-    inside = lines[start:end]
-    beside = [lines[at] for at in (start - 1, end) if 0 <= at < len(lines)]
-    return any(
-        _is_near_text(inside[0] if line.y0 < inside[0].y0 else inside[-1], line)
-        and all(abs(line.x0 - other.x0) < _FLUSH for other in inside[1:] or inside)
-        and (abs(line.x1 - inside[0].x1) < _FLUSH or line.y0 > inside[-1].y0)
-        for line in beside
-    )
-
-
-def _is_near_text(line: SegmentedRow, other: SegmentedRow) -> bool:
-    apart = max(line.y0, other.y0) - min(line.y1, other.y1)
-    return apart < 0.6 * line.size and abs(line.size - other.size) < 0.6
 
 
 def _columns(lines: Sequence[SegmentedRow]) -> list[Span]:
