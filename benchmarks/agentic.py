@@ -6,6 +6,7 @@
 - `headers.in_order`: 1 if a conditional request has the headers of a plain one in the same order.
 - `alternates.rendered`: share of thin pages that are rendered although they name their Markdown;
   `alternates.noticed`: share of pages whose altered Markdown is noticed; `false_warnings`: unchanged pages with one.
+- `signing.right`: share of the known signatures that are made.
 - `page_tools.hostile.right`, `page_tools.tasks.right`: share of the hostile pages that `browse` survives as expected,
   and of the tasks done by hand and by tools of the page; `steps_ratio`, `characters_ratio`: by tools against by hand.
 - `page_tools.open_cpu_ratio`: CPU of `open` with tools of pages against without; `traces`: signs of the interface that
@@ -29,6 +30,7 @@ from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.page_tools import measure_page_tools
 from browsers.model import Mode, Request, Snapshot
+from browsers.request_signing import RequestSigner, SigningKey
 from scraper import wishes
 from scraper.extract import reader
 from scraper.extract.site_markdown import find_foreign_lines
@@ -53,6 +55,7 @@ async def measure(options: Options) -> Figures:
     figures = await _measure_site(cases, texts)
     figures |= _measure_wishes(json.loads((folder / "wishes/cases.json").read_text())["cases"])
     figures |= _measure_pages(folder / "markdown")
+    figures |= _measure_signing(json.loads((folder / "signing/vectors.json").read_text()))
     figures |= await measure_page_tools(folder)
     print_table("The web for agents", ("figure", "value"), sorted(figures.items()))
     return figures
@@ -154,6 +157,15 @@ def _measure_pages(folder: Path) -> Figures:
         "alternates.noticed": statistics.mean(noticed),
         "alternates.false_warnings": alarms,
     }
+
+
+def _measure_signing(known: dict[str, Any]) -> Figures:
+    signer = RequestSigner(known["agent"], (SigningKey(bytes(range(32))),))
+    right = [
+        signer.headers(row["url"], row["method"], covers=row["covers"], now=row["created"]) == row["headers"]
+        for row in known["requests"]
+    ]
+    return {"signing.right": sum(right) / len(right)}
 
 
 def _count_words(markdown: str) -> Counter[str]:

@@ -170,6 +170,7 @@ class Browsers:
         page that crashes its renderer (in mode RENDER: twice), or exceeds a limit of memory or messages, is returned
         unrendered. Raises a BrowsersError with the URL and the next step.
         """
+        request = replace(request, signer=self._settings.signer)
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)
         started_at = time.monotonic()

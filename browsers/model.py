@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from browsers.request_signing import RequestSigner
+
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 # Browsers treat backslashes as slashes, in any number. The last @ before the path ends the user information.
 _USERINFO = re.compile(r"\A(\s*https?:[\\/]*)[^\\/?#]*@", re.IGNORECASE)
@@ -127,6 +129,8 @@ class Request:
     third_parties: ThirdParties = ThirdParties.CONTENT_ONLY
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """Additional request headers of the main document, such as If-None-Match."""
+    signer: RequestSigner | None = field(default=None, repr=False)
+    """Identity that signs the requests of the main document; set by `Browsers`."""
     deadline_s: float = 30.0
     limits: VisitLimits = field(default_factory=VisitLimits)
 

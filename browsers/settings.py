@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from browsers.model import ThirdParties
+from browsers.request_signing import RequestSigner
 
 _CORES = os.cpu_count() or 2
 
@@ -69,6 +70,8 @@ class BrowserSettings:
     """Random bytes in the id of a session. Only callers that cannot reach other sessions need no more than three."""
     page_tools: str = "on"
     """Value of `PageToolsMode`. With `off`, no document can offer tools to agents; else, those of sessions can."""
+    signer: RequestSigner | None = None
+    """Identity that signs the requests of documents; None to look like a usual browser."""
     test_key_pin: str | None = None
     """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
     issuer."""

@@ -17,6 +17,7 @@ from browsers.login_state import covers_host
 from browsers.model import registrable_domain
 from browsers.navigation.network_activity import DATA, InFlight, NetworkActivity, is_worker_script
 from browsers.navigation.readiness_rules import CODE_HOLDS_S
+from browsers.request_signing import RequestSigner, order_headers
 from browsers.text_quoting import clean_text, quote, truncate
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -46,6 +47,8 @@ class _PausedRequest:
     id: str
     method: str
     url: str
+    headers: list[dict[str, str]] | None = None
+    """Signed headers of a document; None to send those of the browser."""
 
 
 class RequestGuard:
@@ -79,6 +82,8 @@ class RequestGuard:
         """True if the page itself may be redirected to other hosts."""
         self.ask: AskUser | None = None
         """Question to the person before the first write on a site; None if the client cannot ask."""
+        self.signer: RequestSigner | None = None
+        """Identity that signs the requests for documents."""
         self.step = ""
         self._answers: dict[str, bool] = {}
         self._paused: list[_PausedRequest] = []
@@ -145,7 +150,10 @@ class RequestGuard:
         if "responseStatusCode" in event or "responseErrorReason" in event:
             _continue_document(session, event)
             return
-        paused = _PausedRequest(session, event["requestId"], str(request["method"]).upper(), str(request["url"]))
+        method, url, headers = str(request["method"]).upper(), str(request["url"]), None
+        if self.signer is not None and event.get("resourceType") == "Document":
+            headers = order_headers(request["headers"] | self.signer.headers(url, method))
+        paused = _PausedRequest(session, event["requestId"], method, url, headers)
         if self._refuses(event, is_main=event.get("frameId") == main_frame_id):
             self._send(paused, is_allowed=False)
         elif self.ask is None or not self._is_write(event) or self._is_open(event):
@@ -195,7 +203,8 @@ class RequestGuard:
     @staticmethod
     def _send(paused: _PausedRequest, *, is_allowed: bool) -> None:
         if is_allowed:
-            paused.session.post("Fetch.continueRequest", requestId=paused.id)
+            signed = {} if paused.headers is None else {"headers": paused.headers}
+            paused.session.post("Fetch.continueRequest", requestId=paused.id, **signed)
         else:
             paused.session.post("Fetch.failRequest", requestId=paused.id, errorReason="Aborted")
 

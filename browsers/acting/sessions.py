@@ -289,7 +289,7 @@ class ActingSessions:
             lease = await stack.enter_async_context(handle.lease(replace(blank, language=request.language)))
             stack.enter_context(handle.hold_for_session())
             page = ActingPage(lease.tab, request.mode, login, request.page_tools)
-            page.guard.ask = request.ask
+            page.guard.ask, page.guard.signer = request.ask, self._settings.signer
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
             if (blocker := self._blockers.get(connection)) is None:

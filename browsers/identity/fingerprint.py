@@ -204,6 +204,7 @@ class BrowserIdentity:
             brands=_brands(major, found[0], product),
             user_agent=(
                 f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
+                + (f" search-mcp (+{settings.signer.agent})" if settings.signer is not None else "")
             ),
             language=settings.language,
             timezone=_timezone(settings, host),

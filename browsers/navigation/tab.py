@@ -137,7 +137,7 @@ class Tab:
             self.listener.drop_connections()
         self._principal = request.principal
         commands = self._identity_commands(request.language, identity)
-        is_custom = request.method != "GET" or bool(request.headers)
+        is_custom = request.method != "GET" or bool(request.headers or request.signer)
         if self._pauses_requests != is_custom:
             self._pauses_requests = is_custom
             patterns = _PAUSE_AT_BOTH if is_custom else PAUSE_AT_RESPONSE

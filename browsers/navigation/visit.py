@@ -33,16 +33,8 @@ from browsers.navigation.response import (
     sniff_media_type,
 )
 from browsers.navigation.tab import Tab
+from browsers.request_signing import order_headers
 from browsers.slot_scaling import measure_slowdown
-
-_HEADER_ORDER = {
-    name: place
-    for place, name in enumerate(
-        "cache-control sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin content-type upgrade-insecure-requests "
-        "user-agent accept-language accept".split()
-    )
-}
-"""Order in which Chrome passes on the headers of a document (156); others follow. Changed requests must keep it."""
 
 
 class Navigation:
@@ -207,9 +199,9 @@ class Navigation:
             body = urlencode(dict(self._request.form or {})).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             command |= {"method": "POST", "postData": base64.b64encode(body).decode()}
-        ordered = sorted(headers.items(), key=lambda header: _HEADER_ORDER.get(header[0].lower(), len(_HEADER_ORDER)))
-        command["headers"] = [{"name": name, "value": value} for name, value in ordered]
-        self._session.post("Fetch.continueRequest", **command)
+        if (signer := self._request.signer) is not None:
+            headers |= signer.headers(event["request"]["url"], command.get("method", event["request"]["method"]))
+        self._session.post("Fetch.continueRequest", **command, headers=order_headers(headers))
 
     def _continue_request(self, request_id: str) -> None:
         self._session.post("Fetch.continueRequest", requestId=request_id)
@@ -371,7 +363,7 @@ class Visit:
         page.response = response
         request = self.request
         # The tab must not be shared, and the requests of the page must need no change.
-        is_plain = request.method == "GET" and not request.headers
+        is_plain = request.method == "GET" and not (request.headers or request.signer)
         without_interception = self.tier is Tier.LIGHT and request.site_profile is None and is_plain
         page_hosts = (urlsplit(url).hostname or "" for url in (request.url, response.url))
         self.tab.listener.filter_third_parties(request.third_parties, tuple(page_hosts))

@@ -114,7 +114,12 @@ async def _run_checks(settings: Settings, *, is_quiet: bool) -> list[Finding]:
     found: list[Finding] = []
     of_settings = (checks.check_data_folder, checks.check_documents, checks.check_callers, checks.check_port)
     lists = [checks.check_packages(), checks.check_configuration(os.environ)]
-    lists += [checks.check_browsers(settings.browser_settings()), checks.check_fonts(), checks.check_skills()]
+    lists += [
+        checks.check_signing(settings),
+        checks.check_browsers(settings.browser_settings()),
+        checks.check_fonts(),
+        checks.check_skills(),
+    ]
     for findings in (*lists, *(check(settings) for check in of_settings), checks.check_proxy(settings)):
         found += _show(findings, is_quiet=is_quiet)
     for check in (checks.check_names, checks.check_shared_state, checks.check_database):
@@ -123,6 +128,7 @@ async def _run_checks(settings: Settings, *, is_quiet: bool) -> list[Finding]:
         try:
             found += _show(await checks.read_local_page(settings), is_quiet=is_quiet)
             found += _show(await checks.read_web_page(settings), is_quiet=is_quiet)
+            found += _show(await checks.check_key_directory(settings), is_quiet=is_quiet)
         except OSError as error:  # usually: there is no folder for temporary files
             text = f"Pages cannot be read on this machine: {format_error(error)}"
             found += _show([checks.bad_finding(text, _NO_TEMPORARY_FOLDER)], is_quiet=is_quiet)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import email.utils
 import enum
 import functools
 import os
@@ -19,7 +20,10 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from browsers import system_diagnostics
+from browsers.model import VisitLimits
+from browsers.request_signing import DIRECTORY_PATH, DIRECTORY_TYPE
 from browsers.settings import BrowserSettings
+from scraper.call_context import Deadline
 from scraper.cli import client_config
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
@@ -29,6 +33,7 @@ from scraper.reading.documents.local_files import LocalFiles
 from scraper.server import access
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
+from scraper.settings.signing import TEST_SEED
 from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox
 
@@ -192,6 +197,49 @@ def check_callers(settings: Settings) -> Iterator[Finding]:
         yield poor_finding(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
 
 
+def check_signing(settings: Settings) -> Iterator[Finding]:
+    """Report the key that signs requests, or why none can."""
+    try:
+        signer = settings.signer()
+    except SettingsError as error:
+        yield bad_finding(f"Requests cannot be signed: {error}", "Correct the setting")
+        return
+    if signer is not None and signer.keys[0].seed == TEST_SEED:
+        yield bad_finding("The key that signs requests is that of public tests", "openssl rand -base64 32")
+    elif signer is not None:
+        text = f"Documents are requested as {signer.agent}, signed with key {signer.keys[0].key_id}"
+        yield good_finding(text)
+        if not signer.is_dictionary:
+            yield poor_finding("Signature-Agent is a string, as in older drafts", "Use SIGNATURE_FORM=dictionary")
+
+
+async def check_key_directory(settings: Settings) -> list[Finding]:
+    """Check that the site of the operator publishes the key that signs, and that the clocks agree."""
+    signer = settings.signer()
+    if signer is None:
+        return []
+    url, remedy = (
+        f"{signer.agent}{DIRECTORY_PATH}",
+        "Let it lead to `serve`, or publish what `search-mcp identity` prints",
+    )
+    fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="warn")
+    async with Services.open(fresh) as services:
+        try:
+            load = services.fetcher.visitor.load_file
+            found = await load(url, "doctor", Deadline.within(20.0), VisitLimits())
+        except ScraperError as error:
+            return [poor_finding(f"{url} cannot be read: {error}", remedy)]
+    text = found.body.decode("utf-8", "replace") or found.html
+    if found.status != 200 or found.hops or found.media_type != DIRECTORY_TYPE:
+        return [poor_finding(f"{url} answers {found.status} {found.media_type}, not the key directory", remedy)]
+    if signer.keys[0].key_id not in text or "signature-input" not in found.headers:
+        return [poor_finding(f"{url} has no proof of the key that signs", remedy)]
+    sent = email.utils.parsedate_to_datetime(found.headers["date"]) if "date" in found.headers else None
+    if sent is not None and abs(sent.timestamp() - time.time()) > _CLOCK_S:
+        return [poor_finding("The clocks of this machine and of the key directory differ", "Set the time by NTP")]
+    return [good_finding(f"{url} publishes the key")]
+
+
 def check_port(settings: Settings) -> Iterator[Finding]:
     """Check that `serve` can listen on its port."""
     where = f"{settings.host} port {settings.port}"
@@ -294,6 +342,8 @@ _PAGE = b"""<!doctype html><title>Trial</title><main id=m></main><form toolname=
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 _LOCAL_LIMIT_S = 40.0
 """Seconds. A browser on a cold disk takes 20 s to start."""
+_CLOCK_S = 5.0
+"""Seconds. Signatures of a request are valid for 60."""
 _WEB_PAGE = "https://example.com/"
 
 

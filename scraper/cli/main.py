@@ -24,7 +24,7 @@ from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
 from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, with_settings
 from scraper.cli.site_commands import bulk, changes, crawl, map_site, watch
-from scraper.cli.store_commands import cache, find_tools, index, login, profiles
+from scraper.cli.store_commands import cache, find_tools, identity, index, login, profiles
 from scraper.server import entrypoints
 from scraper.server.access import ServerStartError
 from scraper.server.protocol.handshake import FirstMessage
@@ -207,7 +207,7 @@ group.sections = {
     ),
     "Search": (reading.search, reading.research, reading.web_search, reading.instant_answer, reading.engines),
     "Stored texts": (cache, index),
-    "Logins": (login, profiles),
+    "Logins": (login, profiles, identity),
     "MCP server": (serve, stdio, client),
     "Coding agents": (skill, server),
     "Installation": (install_browser, doctor, completion, show_version),

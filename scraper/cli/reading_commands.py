@@ -230,7 +230,7 @@ def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:
     return tool_output.run_and_print_pages("extract_structured", flags, urls, name="url", has_rows=has_rows)
 
 
-@command("browse", READ | {"max_answer_tokens", "acting", "profile_key"})
+@command("browse", READ | {"max_answer_tokens", "acting", "page_tools", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps on a page in a browser, and print the changes after each.
 
@@ -240,7 +240,7 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     return _run_steps(steps, file, flags, may_act=not runs_for_agent() or flags["acting"] == "act")
 
 
-@command("act", READ | {"max_answer_tokens", "acting", "profile_key"})
+@command("act", READ | {"max_answer_tokens", "acting", "page_tools", "profile_key"})
 def act(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps that may change something on a site, such as sending a form.
 

@@ -34,8 +34,9 @@ LOG_SETTINGS = frozenset({"config_file", "log_level"})
 STORE_SETTINGS = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
 _VISITS = frozenset(
     "proxy proxy_dns allow_nets test_hosts test_key_pin language timezone tier light_executable full_executable "
-    "host_gap_s robots tool_timeout_s".split()
+    "host_gap_s robots tool_timeout_s markdown identity signature_agent signature_form signing_key".split()
 )
+SIGNING = frozenset("signature_agent signature_form signing_key".split())
 READ = LOG_SETTINGS | STORE_SETTINGS | _VISITS
 """Settings of a command that reads one URL or asks search engines."""
 READ_MANY = READ | frozenset(

@@ -11,16 +11,18 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
 from scraper.cli import message_rewriting, tool_output
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, command, load_settings
-from scraper.settings import Settings
+from scraper.cli.setting_options import LOG_SETTINGS, READ, SIGNING, STORE_SETTINGS, command, load_settings
+from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from scraper.caching import PageCache
@@ -340,6 +342,23 @@ def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> in
             count = int(age)
             saved = "today" if count < 1 else f"{count} day{'' if count == 1 else 's'} ago"
             click.echo(f"{name}  {', '.join(hosts)}  saved {saved}")
+    return ExitCode.SUCCESS
+
+
+@command("identity", LOG_SETTINGS | {"data_dir", *SIGNING})
+def identity(rotate: bool, **flags: Any) -> int:
+    """Print the public keys that sign requests, for a site that publishes them itself."""
+    from scraper.settings.signing import rotate_key
+
+    settings = replace(load_settings(flags), identity="signed")
+    try:
+        if rotate:
+            rotate_key(settings.data_dir)
+        signer = settings.signer()
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    assert signer is not None
+    click.echo(signer.directory(urlsplit(signer.agent).netloc)[0].decode())
     return ExitCode.SUCCESS
 
 

@@ -176,9 +176,10 @@ class PolitenessPolicy:
         self._visit = visit
         self._blobs = shared.blobs
         self._files: RobotsFiles | None = None
-        self._robots = None if settings.robots == "off" else self._open_files()
+        robots = "obey" if settings.identity == "signed" and settings.robots == "off" else settings.robots
+        self._robots = None if robots == "off" else self._open_files()
         """The files that every visit respects."""
-        self._obeys_robots = settings.robots == "obey"
+        self._obeys_robots = robots == "obey"
         self._wishes = settings.wishes
 
     def _open_files(self) -> RobotsFiles:

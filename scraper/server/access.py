@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from browsers.request_signing import DIRECTORY_PATH
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 
@@ -148,7 +149,7 @@ def make_access_rules(
         origins=frozenset(origin.strip().lower().rstrip("/") for origin in settings.allowed_origins),
         keys=keys,
         issuer=issuer,
-        open_paths=frozenset({"/health", "/ready"}),
+        open_paths=frozenset({"/health", "/ready", DIRECTORY_PATH}),
         accepts_addresses=not is_loopback(host),
         prefix=public.path,
     )

@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -20,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from browsers.request_signing import DIRECTORY_PATH
 from scraper.server.access import AccessRules
 from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
 from scraper.server.http.middleware import MESSAGE_BYTES, AccessMiddleware, DisconnectMiddleware, is_anonymous
@@ -31,6 +33,7 @@ from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.server.transport.jsonrpc_middleware import JsonRpcMiddleware
 from scraper.server.transport.session_recovery import JsonFastPath, SessionRecovery
+from scraper.settings import Settings
 from scraper.workers import sandbox
 
 if TYPE_CHECKING:
@@ -126,7 +129,7 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, requires_token=rules.requires_token)
-        routes = [*health.routes(), metrics.route(), *playground.routes()]
+        routes = [*health.routes(), metrics.route(), *playground.routes(), *key_directory(settings)]
         if settings.rest:
             # Imported late, because most servers do without it.
             from scraper.server.rest import RestInterface
@@ -154,6 +157,19 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
         finally:
             uvicorn_server.should_exit = True
             await serving
+
+
+def key_directory(settings: Settings) -> list[Route]:
+    """Return the route of the keys with which requests are signed, if they are."""
+
+    async def answer(_request: Request) -> Response:
+        # Read anew, because a rotation changes the keys. The proof is for the host that is published.
+        signer = settings.signer()
+        assert signer is not None
+        body, headers = signer.directory(urlsplit(signer.agent).netloc)
+        return Response(body, headers=headers)
+
+    return [Route(DIRECTORY_PATH, answer)] if settings.identity == "signed" else []
 
 
 @contextlib.asynccontextmanager

@@ -15,6 +15,10 @@ import platformdirs
 _NAME = "search-mcp"
 
 
+class SettingsError(ValueError):
+    """A value cannot be used; the message names the variable or flag and an accepted value."""
+
+
 class UnreadableFileError(Exception):
     """A file cannot be read; reason and next step continue "<variable>=<file> cannot be read: "."""
 

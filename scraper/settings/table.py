@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scraper.settings.files import UnreadableFileError, find_cache_folder, read_text_file
+from scraper.settings.files import SettingsError, UnreadableFileError, find_cache_folder, read_text_file
 from scraper.values import types
 from scraper.values.text import suggest
 from scraper.values.types import (
@@ -30,6 +30,7 @@ from scraper.values.types import (
 )
 
 if TYPE_CHECKING:
+    from browsers.request_signing import RequestSigner
     from browsers.settings import BrowserSettings
 
 _PREFIX = "SEARCH_MCP_"
@@ -38,10 +39,6 @@ FILE_ONLY = frozenset({"agent_flags"})
 """Settings without variable and flag, which a coding agent could set."""
 
 _CORES = os.cpu_count() or 2
-
-
-class SettingsError(ValueError):
-    """A value cannot be used; the message names the variable or flag and an accepted value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +304,23 @@ class Settings:
         "Treatment of robots.txt: ignore it, add a warning to the answer, or do not read forbidden pages.",
         "off",
     )
+    identity: str = _setting(
+        ChoiceValue(("stealth", "signed")),
+        "Visit as a usual browser, or sign requests for documents (Web Bot Auth) and obey robots.txt.",
+        "stealth",
+    )
+    signature_agent: str | None = _setting(
+        types.ORIGIN, "With identity=signed: https URL of the site that publishes the keys, without a path."
+    )
+    signature_form: str = _setting(
+        ChoiceValue(("dictionary", "string")), "Form of Signature-Agent; string is that of older drafts.", "dictionary"
+    )
+    signing_key: str | None = _setting(
+        StringValue(),
+        "Key that signs, 32 random bytes in base64; a second one, after a comma, is only published.",
+        secret=True,
+    )
+
     markdown: str = _setting(
         ChoiceValue(("alternates", "off")),
         "Markdown that a site names for a page (Link, <link>): read it instead of rendering a page with little text.",
@@ -347,7 +361,16 @@ class Settings:
 
         names = {entry.name for entry in dataclasses.fields(BrowserSettings)}
         shared: dict[str, Any] = {name: getattr(self, name) for name in names.intersection(self.__slots__)}
-        return BrowserSettings(**shared, page_memory_bytes=self.page_memory_mb * 1_000_000)
+        return BrowserSettings(**shared, page_memory_bytes=self.page_memory_mb * 1_000_000, signer=self.signer())
+
+    def signer(self) -> RequestSigner | None:
+        """Return the identity that signs requests, or None; raise SettingsError if it cannot be used."""
+        from scraper.settings.signing import load_signer
+
+        if self.identity != "signed":
+            return None
+        is_dictionary = self.signature_form == "dictionary"
+        return load_signer(self.signature_agent, self.signing_key, self.data_dir, is_dictionary=is_dictionary)
 
 
 @functools.cache

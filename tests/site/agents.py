@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.site.catalogue import fixed
+import json
+
+from aiohttp import web
+
+from tests.site.catalogue import Page, fixed
 from tests.site.prose import paragraph_texts
 
 TIDES = "\n\n".join(paragraph_texts("agents", 0, 6))
@@ -17,7 +21,14 @@ def _shell(name: str, body: str = "") -> str:
     return f"<!doctype html><title>Tides</title>{link}<div id=r></div>{body}{_SCRIPT}"
 
 
+async def _echo(request: web.Request) -> web.Response:
+    """Answer with the headers of the request as JSON."""
+    text = f"<title>Headers</title><pre>{json.dumps(dict(request.headers))}</pre>"
+    return web.Response(text=text, content_type="text/html")
+
+
 PAGES = (
+    Page("/echo-headers", "the headers of the request", _echo),
     fixed("/agents/good", "a page without text that names its Markdown", _shell("good")),
     fixed("/agents/good.md", "its Markdown", f"# Tides\n\n{TIDES}", media_type="text/markdown"),
     fixed("/agents/short", "a page whose Markdown has no text", _shell("short")),

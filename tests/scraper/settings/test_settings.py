@@ -67,6 +67,10 @@ EXAMPLES = {
     "SEARCH_MCP_HOST_PAGES": ("2", 2),
     "SEARCH_MCP_HOST_GAP": ("1.5", 1.5),
     "SEARCH_MCP_ROBOTS": ("Obey", "obey"),
+    "SEARCH_MCP_IDENTITY": ("signed", "signed"),
+    "SEARCH_MCP_SIGNATURE_AGENT": ("https://agent.example", "https://agent.example"),
+    "SEARCH_MCP_SIGNATURE_FORM": ("string", "string"),
+    "SEARCH_MCP_SIGNING_KEY": ("YWFh" * 10 + "YWE=", "YWFh" * 10 + "YWE="),
     "SEARCH_MCP_MARKDOWN": ("off", "off"),
     "SEARCH_MCP_WISHES": ("Obey", "obey"),
     "SEARCH_MCP_LOG_LEVEL": ("debug", "debug"),
@@ -225,6 +229,7 @@ def test_secrets_do_not_show() -> None:
     assert {setting.name for setting in setting_table() if setting.secret} == {
         "token",
         "profile_key",
+        "signing_key",
         "proxy",
         "shared_url",
         "database_url",
