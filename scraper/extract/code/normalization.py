@@ -194,7 +194,8 @@ def join_named_lines(root: Element, class_names: str) -> None:
     Call it before content selection, which would judge each line alone. `class_names` are all class names of the tree.
     """
     padded = pad_names(class_names)
-    if not (_LINE.search(padded) or (_BOX.search(padded) and _HOLDS_LINES(root))):
+    has_styles = _BOX.search(padded) is not None and bool(_HOLDS_LINES(root))
+    if not (has_styles or _LINE.search(padded)):
         return
 
     @cache
@@ -223,10 +224,8 @@ def join_named_lines(root: Element, class_names: str) -> None:
             texts = [extract_code(line) for line in sorted(found, key=_read_top)]
             _remove_gutter(box, len(texts))
             _write_lines(box, texts)
-    for box in boxes:
-        leaf = _find_preserved_text(box)
-        if leaf is not None:
-            _write_lines(leaf, [extract_code(leaf)])
+    for box in boxes if has_styles else ():
+        _join_preserved_lines(box)
 
 
 def _is_in_code(element: Element) -> bool:
@@ -261,14 +260,14 @@ def _remove_gutter(box: Element, lines: int) -> None:
                 remove(beside)
 
 
-def _find_preserved_text(box: Element) -> Element | None:
-    """Return the innermost element with all text of a box of code if its style keeps several lines."""
+def _join_preserved_lines(box: Element) -> None:
+    """Turn the innermost element with all text of a box of code into `pre` if its style keeps several lines."""
     if _is_in_code(box) or next(box.iter("pre", "code", *_NOT_IN_LINES - {"button"}), None) is not None:
-        return None
+        return
     leaves = [one for one in _KEEPS_LINES(box) if "pre" in (one.get("style") or "").partition("white-space")[2][:12]]
-    leaf = leaves[-1] if leaves else None
-    is_block = leaf is not None and (next(leaf.iter("br"), None) is not None or "\n" in text_of(leaf).strip())
-    return leaf if is_block else None
+    leaf = leaves[-1] if leaves else box
+    if leaves and (next(leaf.iter("br"), None) is not None or "\n" in text_of(leaf).strip()):
+        _write_lines(leaf, [extract_code(leaf)])
 
 
 def join_code_lines(root: Element) -> None:
