@@ -82,7 +82,7 @@ def close(chosen: BlockMask, p: FloatArray, units: Iterable[Unit], rows: Sequenc
     """
     closed = chosen.copy()
     for start, end in units:
-        if closed[start:end].any():
+        if closed[start:end].any() and not closed[start:end].all():
             closed[start:end] = p[start:end].max() >= _POSSIBLE
     for before, row, behind in zip(rows, rows[1:], rows[2:], strict=False):
         if before[1] == row[0] and row[1] == behind[0] and closed[before[0]] and closed[behind[0]]:

@@ -62,7 +62,7 @@ def test_a_label_and_its_value_are_a_row_if_a_like_one_is_beside_it(html: str, e
 
 @pytest.mark.parametrize(
     ("selected", "p", "expected"),
-    [("100000", 0.5, "110000"), ("010011", 0.5, "111111"), ("010000", 0.01, "000000"), ("110000", 0.5, "110000")],
+    [("100000", 0.5, "110000"), ("010011", 0.5, "111111"), ("010000", 0.01, "000000"), ("110000", 0.01, "110000")],
 )
 def test_rows_are_selected_whole_and_without_gaps(selected: str, p: float, expected: str) -> None:
     page = build(_ROWS)
