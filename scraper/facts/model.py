@@ -74,8 +74,7 @@ class Facts:
 
     def dispute(self, name: str, other: Any) -> None:
         """Add the value of another source to a fact, and lower its confidence."""
-        known = self._facts.get(name, {}).get("alternatives", [])
-        self.note(name, confidence=DISPUTED, alternatives=[*known, other])
+        self.note(name, confidence=DISPUTED, alternatives=[*self._facts.get(name, {}).get("alternatives", []), other])
 
     def forget(self, name: str) -> None:
         """Remove a fact."""

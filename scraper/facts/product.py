@@ -21,8 +21,6 @@ _QUERY, _ADDRESS, _SHOP_ADDRESS = (
 )
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
-_MIN_BASE = 5
-"""Characters of a product number before that of a variant."""
 _UNSTATED_STOCK = 0.5
 """Confidence that a priced product is available if the page does not say so."""
 _MIN_SIGNS = 2
@@ -106,7 +104,7 @@ def correct_sku(draft: ProductDraft) -> ProductDraft:
     base, _, variant = sku.rpartition("-")
     if _is_part_of_name(sku, draft.title):
         facts.forget("sku")
-    elif variant.isdecimal() and len(base) >= _MIN_BASE and sku not in url and base in url:
+    elif variant.isdecimal() and len(base) > _MIN_SKU and sku not in url and base in url:
         facts.replace("sku", base, FactSource.ADDRESS, confidence=0.8, marked_up=sku)
     return draft
 

@@ -164,8 +164,8 @@ def read_facts(
     picture = opengraph.find_image(tags, base)
     recipe_facts = None
     if with_recipe:
-        recipe_draft = recipe.RecipeDraft(graphs, page.body, title, about.author, picture, for_header)
-        recipe_facts = recipe.extract_recipe(recipe_draft)
+        named = recipe.RecipeDraft(graphs, page.body, title, (about.author, about.site_name), picture, for_header)
+        recipe_facts = recipe.extract_recipe(named)
         if for_header and recipe_facts:
             return None, bounder.value(recipe_facts)
     country = money.country_of(page.url, filter(None, (about.language, *locales)))

@@ -149,6 +149,8 @@ def test_author_and_picture_of_the_page_are_the_recipe_s_where_it_names_none() -
     own = ld(name="Pie", author={"name": "https://food.example/people/ada"}, image="data:image/svg+xml,%3Csvg")
     found = told(f"{head}{own}<h1>Pie</h1>")
     assert found["author"] == ("Ada Lovelace", "visible")
+    site = facts(f"<meta property=og:site_name content='Ada bakes'>{own}")["author"]
+    assert site == {"value": "Ada bakes", "source": "visible", "confidence": 0.5}
     assert found["image"] == ("https://food.example/pie.jpg", "opengraph")
 
 
