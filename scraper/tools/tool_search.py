@@ -26,6 +26,8 @@ from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
 _CLOSEST_PHRASES, _NEXT_PHRASE, _ALL_PHRASES = 3, 0.5, 0.3
 """Phrases of a tool that count, the weight of each relative to the one before, and that of all phrases together."""
+_STOP_WORD = 0.6
+"""Weight of words such as `which`, relative to others: few, but they tell some tools apart."""
 _MIN_SIMILARITY = 0.8
 """Minimum similarity of the known word for a misspelled one."""
 _MIN_SHARE = 0.2
@@ -68,7 +70,10 @@ def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
     phrases = [[_stems(phrase) for phrase in item.phrases] for item in items]
     frequency = Counter(term for item in phrases for term in frozenset[str]().union(*item))
     wanted = frozenset(word for term in _stems(query) for word in _known_stems(term, frequency))
-    rarity = {term: inverse_document_frequency(count, len(items)) for term, count in frequency.items()}
+    rarity = {
+        term: inverse_document_frequency(count, len(items)) * (_STOP_WORD if term in ENGLISH_STOP_WORDS.all else 1)
+        for term, count in frequency.items()
+    }
 
     def weigh(terms: frozenset[str]) -> float:
         return sum(rarity[term] for term in sorted(terms))
