@@ -27,6 +27,14 @@ _FEED_TYPES = frozenset(
     "application/rss+xml application/atom+xml application/rdf+xml application/feed+json application/json "
     "application/xml text/xml".split()
 )
+_AGENT_LINKS = {
+    "api-catalog": "API catalog",
+    "describedby": "description",
+    "service-desc": "API description",
+    "service-doc": "API documentation",
+}
+"""Names of relations: RFC 9727, RFC 8631, llmstxt.org."""
+_MAX_AGENTS = 8
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
 """A literal URL to which a script of an attribute leads."""
 _CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
@@ -76,6 +84,8 @@ class Outlinks:
     canonical: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
     """Language and URL of the translations that the head lists."""
+    agents: tuple[tuple[str, str], ...] = ()
+    """Name and URL of what the page names for programs: descriptions of its API, and Markdown."""
     refresh: str = ""
     """URL to which the page redirects by `<meta http-equiv="refresh">`."""
     noindex: bool = False
@@ -221,10 +231,21 @@ def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mappi
         # Those of general types may be other data, so they come last.
         feeds=tuple(sorted(feeds, key=feeds.__getitem__)),
         sitemaps=tuple(dict.fromkeys(sitemaps)),
+        agents=tuple(islice(_iter_agent_links(links, urls), _MAX_AGENTS)),
         canonical=canonical,
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
     return head, next_page
+
+
+def _iter_agent_links(links: Iterable[Element | Mapping[str, str]], urls: UrlResolver) -> Iterator[tuple[str, str]]:
+    for link in links:
+        relation, url = (link.get("rel") or "").lower().split(), urls.absolute(link.get("href"))
+        name = next((_AGENT_LINKS[one] for one in relation if one in _AGENT_LINKS), "")
+        if "alternate" in relation and (link.get("type") or "").lower() == "text/markdown":
+            name = "Markdown of the page"
+        if name and url.startswith(_WEB):
+            yield name, url
 
 
 def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:

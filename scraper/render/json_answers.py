@@ -287,6 +287,11 @@ class _ListCounts(TypedDict):
     failed: int
 
 
+class _AgentLink(TypedDict):
+    name: str
+    url: str
+
+
 class SiteMapAnswer(_WebAnswer):
     """Answer of `map`."""
 
@@ -296,6 +301,7 @@ class SiteMapAnswer(_WebAnswer):
     more: bool
     left_out: list[_LeftOut]
     lists: _ListCounts
+    agents: NotRequired[list[_AgentLink]]
 
 
 class _CrawledPage(TypedDict):

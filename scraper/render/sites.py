@@ -24,6 +24,7 @@ Outcome = PageChange | ScraperError
 
 _MAX_CHANGE_URL = 300
 _MAX_HEADING = 160
+_MAX_AGENT_LINES, _MAX_AGENT_NAME = 8, 120
 _MAX_BLOCK = 2_000
 _PAGE_TOKENS = 60
 _STATUS = {
@@ -142,7 +143,16 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     body = [_page_line(page, origin) for page, _ in rows]
     if site.left_out:
         body += ["", *_left_out_lines(site.left_out)]
+    if site.agents:
+        shown = [f"- {name} | {url}" for name, url in _agent_rows(site)]
+        body += ["", "For agents (named by the site, not read):", *shown]
     return "\n".join([*head, mark_untrusted("\n".join(body), region)])
+
+
+def _agent_rows(site: SiteMap) -> list[tuple[str, str]]:
+    return [
+        (clean_line(name, _MAX_AGENT_NAME), clean_line(url, _MAX_URL)) for name, url in site.agents[:_MAX_AGENT_LINES]
+    ]
 
 
 def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> dict[str, Any]:
@@ -163,6 +173,7 @@ def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: in
         "left_out": _left_out_items(site.left_out),
         "lists": {"files": site.list_files, "failed": site.list_failures},
         "notice": UNTRUSTED_NOTICE,
+        **drop_empty({"agents": [{"name": name, "url": url} for name, url in _agent_rows(site)]}),
         **drop_empty({"warnings": [clean_line(warning, _MAX_WARNING) for warning in site.warnings]}),
     }
 

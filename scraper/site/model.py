@@ -46,6 +46,8 @@ class SiteMap:
     pages_read: int = 0
     """Number of pages whose links were read."""
     warnings: tuple[str, ...] = ()
+    agents: tuple[tuple[str, str], ...] = ()
+    """Name and URL of what the site offers programs. Nothing of it is read."""
 
 
 @dataclass(frozen=True, slots=True)

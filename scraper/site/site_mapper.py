@@ -80,6 +80,9 @@ class SiteMapper:
         if rules.allows(f"{parsed.origin}/llms.txt"):
             for entry in await lists.read_agent_list(parsed.origin):
                 self._add_agent_page(entry)
+        agents = links.agents
+        if rules.allows(catalog := f"{parsed.origin}/.well-known/ai-catalog.json"):
+            agents += await self._reader.load_catalog(catalog)
         if failure is not None and not listed:
             raise failure
         if "disallow" in rules.text.lower():
@@ -93,6 +96,7 @@ class SiteMapper:
             lists.failures,
             self._pages_read,
             (f"The start page could not be read: {failure}",) if failure is not None else (),
+            agents,
         )
 
     async def _load_links(self, url: str) -> Outlinks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,7 +20,7 @@ from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import run_in_worker
 from scraper.reading.robots import RobotsRules
-from scraper.urls import host_of, parse_target
+from scraper.urls import host_of, is_web_url, join_url, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 MIN_VISIT_S = 1.0
@@ -28,6 +29,7 @@ PAGE_LIMIT_S = 30.0
 """Seconds for one page, so that the other pages of a call are read if a server never answers for some of them."""
 _LINKS_LIMIT_S = 5.0
 """CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
+_CATALOG_BYTES = 250_000
 _LIST_LIMIT_S = 20.0
 """CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
 LIST_LOAD_S, LOAD_SHARE = 60.0, 0.5
@@ -123,6 +125,21 @@ class WebSiteReader:
             return replace(file, is_cut=file.is_cut or snapshot.truncated)
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
+
+    async def load_catalog(self, url: str) -> tuple[tuple[str, str], ...]:
+        """Return name and URL of each entry of an AI catalog (SEP-2127); few sites have one."""
+        async with self._request(url):
+            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
+            limits = VisitLimits(body_bytes=_CATALOG_BYTES)
+            try:
+                snapshot = await self._fetcher.visitor.load_file(url, self._principal, deadline, limits)
+                rows = json.loads(snapshot.body or snapshot.html)["entries"] if snapshot.status == 200 else []
+                entries = [
+                    (str(row.get("displayName") or row["identifier"]), join_url(url, str(row["url"]))) for row in rows
+                ]
+            except (errors.ScraperError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                return ()
+        return tuple((name, target) for name, target in entries if is_web_url(target))
 
     async def load_page(self, url: str) -> LoadedPage:
         """Return a page with all its links.

@@ -72,6 +72,12 @@ def test_links_of_the_header_count_like_those_of_the_head() -> None:
     assert found.feeds == ("https://site.example/docs/news/feed?a,b",)
     assert found.sitemaps == ("https://site.example/map.xml",)
     assert found.alternates == (("de", "https://site.example/de"),)
+    offers = '</api.json>; rel="service-desc", <start.md>; rel=alternate; type=text/markdown, </x>; rel=preload'
+    found = extract_outlinks(Snapshot(URL, URL, 200, {"link": offers}, "text/html", b"", "<p>A page</p>"))
+    assert found.agents == (
+        ("API description", "https://site.example/api.json"),
+        ("Markdown of the page", "https://site.example/docs/start.md"),
+    )
 
 
 def test_a_page_of_many_links_is_bounded() -> None:

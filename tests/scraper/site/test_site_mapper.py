@@ -12,6 +12,7 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document
 from scraper.reading.robots import RobotsRules
+from scraper.render.sites import map_as_markdown
 from scraper.site import site_discovery
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.model import SiteMap
@@ -50,6 +51,10 @@ class MadeSite(WebSiteReader):
         if url not in self.lists:
             raise errors.HttpStatusError(f"{url} has status 404.", status=404)
         return self.lists[url]
+
+    async def load_catalog(self, url: str) -> tuple[tuple[str, str], ...]:
+        self.requests.append(url)
+        return (("Tide server", f"{ORIGIN}/mcp"),)
 
     async def load_page(self, url: str) -> LoadedPage:
         self.requests.append(url)
@@ -278,6 +283,21 @@ def test_pages_for_agents_add_pages_and_titles() -> None:
         "Plain",
     ]
     assert reasons(found)["forbidden by robots.txt"] == 1
+
+
+def test_what_the_site_offers_programs_is_named() -> None:
+    site = MadeSite().page("/", "/a")
+    named = ("API description", f"{ORIGIN}/openapi.json")
+    site.pages[f"{ORIGIN}/"] = replace(site.pages[f"{ORIGIN}/"], agents=(named,))
+    found = build(site)
+    assert found.agents == (named, ("Tide server", f"{ORIGIN}/mcp"))
+    assert f"{ORIGIN}/openapi.json" not in site.requests
+    forbidden = MadeSite("User-agent: *\nDisallow: /.well-known/").page("/", "/a")
+    assert build(forbidden).agents == ()
+    text = map_as_markdown(
+        found, [(page, 1.0) for page in found.pages], start=0, max_pages=9, region="7f3a", budget=900
+    )
+    assert f"- API description | {ORIGIN}/openapi.json\n- Tide server | {ORIGIN}/mcp\n<<<end" in text
 
 
 def test_a_forbidden_list_for_agents_is_not_requested() -> None:
