@@ -94,7 +94,7 @@ def count_torn(page: PageStatistics, chosen: BlockMask, types: Mapping[str, floa
     """Count what is selected in part: units, short rows, and sentences that two blocks share; 0 for forums."""
     if types["forum"] >= _MAX_FORUM:
         return 0
-    sums = compute_prefix_sums(chosen)
+    sums = compute_prefix_sums(chosen | (page.link_share >= _MAX_LINKED_LINE))  # links alone may be controls
     parts = {*find_units(page), *find_rows(page)}
     torn = sum(0 < sums[end] - sums[start] < end - start for start, end in parts)
     borders = np.flatnonzero((chosen[1:] != chosen[:-1]) & (page.owner[1:] == page.owner[:-1]))
@@ -146,13 +146,10 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
     filled = chosen.copy()
     has_goods = types["listing"] + types["collection"] >= _MAX_LISTS
     if figures and types["forum"] < _MAX_FORUM:
-        in_caption = page.find_nearest(page.element_tag == TAGS["figcaption"])[page.owner] >= 0
         for number in _find_parts(page, chosen, (TAGS["dl"],) if has_goods else (TAGS["dl"], TAGS["figure"])):
             at = slice(page.first[number], page.last[number])
-            # Links alone in a figure lead to larger images, but not those in its caption.
-            filled[at] |= (
-                (page.element_tag[number] == TAGS["dl"]) | in_caption[at] | (page.link_share[at] < _MAX_LINKED_LINE)
-            )
+            # Links alone in a figure lead to larger images.
+            filled[at] = page.element_tag[number] == TAGS["dl"] or page.link_share[at] < _MAX_LINKED_LINE
     if types["forum"] >= _MAX_FORUM:
         return filled
     is_item = page.tag == TAGS["li"]
