@@ -286,18 +286,8 @@ class _ListFinder:
                 is_covered[start:end] = b"\x01" * (end - start)
             if len(chosen) == most:
                 break
-        for one in chosen:
-            self._add_first(one)
         tables = {id(table): table for table in self._tables.values()}.values()
         return chosen or [RecordList([[row] for row, _ in table.rows], table=table) for table in tables][:most]
-
-    def _add_first(self, one: RecordList) -> None:
-        """Add the linked element before the first record if both share a class: it may have another shape."""
-        first = one.records[0][0]
-        before = first.getprevious()
-        shared = set(self._classes[first]).intersection(() if before is None else self._classes.get(before, ()))
-        if len(one.records[0]) == 1 and shared and before is not None and self._rater.first_link([before]):
-            one.records.insert(0, [before])
 
     def _find_table(self, one: RecordList) -> DataTable | None:
         tables = {id(table): table for record in one.records if (table := self._tables.get(record[0]))}
