@@ -94,9 +94,10 @@ def count_torn(page: PageStatistics, chosen: BlockMask, types: Mapping[str, floa
     """Count what is selected in part: units, short rows, and sentences that two blocks share; 0 for forums."""
     if types["forum"] >= _MAX_FORUM:
         return 0
-    sums = compute_prefix_sums(chosen | (page.link_share >= _MAX_LINKED_LINE))  # links alone may be controls
+    sums = compute_prefix_sums(chosen)
+    missing = compute_prefix_sums(~chosen & (page.link_share < _MAX_LINKED_LINE))  # links alone may be controls
     parts = {*find_units(page), *find_rows(page)}
-    torn = sum(0 < sums[end] - sums[start] < end - start for start, end in parts)
+    torn = sum(sums[end] > sums[start] and missing[end] > missing[start] for start, end in parts)
     borders = np.flatnonzero((chosen[1:] != chosen[:-1]) & (page.owner[1:] == page.owner[:-1]))
     for number in borders.tolist():
         before, behind = page.texts[number : number + 2]

@@ -78,6 +78,8 @@ def test_rows_are_selected_whole_and_without_gaps(selected: str, p: float, expec
         (_ROWS, "110000", 0),
         (_ROWS, "100010", 2),
         ("<dl><dt>Speed<dd>14</dl>", "10", 1),
+        ("<dl><dt>Speed<dd><a href=x>14</a></dl>", "00", 0),
+        ("<figure><a href=x>Enlarge</a><figcaption>Quay</figcaption></figure>", "01", 0),
         ("<table><tr><td>Speed<td>14<tr><td>Length<td>30</table>", "1101", 1),
         ("<div>They left the quay<p>x</p>in the morning at six</div>", "001", 0),
         ("<div>They left the quay<br><br>in the morning at six</div>", "01", 1),
