@@ -44,7 +44,8 @@ def test_each_list_is_used_and_each_used_list_exists() -> None:
     gc.unfreeze()
     users = [one for one in gc.get_objects() if isinstance(one, Words | WordPattern)]
     templates = [one.template if isinstance(one, WordPattern) else f"{{{'}{'.join(one.names)}}}" for one in users]
-    sources = "".join(file.read_text(encoding="utf-8") for file in _PACKAGE.rglob("*.py"))
+    files = [*_PACKAGE.rglob("*.py"), *_PACKAGE.rglob("*.toml")]
+    sources = "".join(file.read_text(encoding="utf-8") for file in files)
 
     references = [names for template in templates for names in re.findall(r"\{(\w+\.[\w.|]+)\}", template)]
     used = {name for names in references for name in names.split("|")}
