@@ -16,7 +16,7 @@ END = "<!-- end of settings -->\n"
 GROUPS = {
     "Cache and answers": (
         "config_file data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit toolsets tools acting "
-        "agent_flags profile_key output_schemas resources strict_clients"
+        "page_tools agent_flags profile_key output_schemas resources strict_clients"
     ),
     "Documents": "document_root document_mb",
     "Address and access": (
@@ -26,7 +26,9 @@ GROUPS = {
     "Load": "call_limit calls_per_minute queue_limit peek_slots render_slots max_slots page_memory_mb drain_s",
     "Network": "proxy proxy_dns allow_nets third_parties filter_lists",
     "Browser": "language timezone tier light_executable full_executable",
-    "Politeness": "host_pages host_gap_s robots wishes contact",
+    "Politeness": (
+        "host_pages host_gap_s robots identity signature_agent signature_form signing_key markdown wishes contact"
+    ),
     "Several servers": "database_url shared_url",
     "Logs": "log_level log_format traces",
     "Tests": "test_hosts test_key_pin",

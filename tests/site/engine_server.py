@@ -164,7 +164,7 @@ def _grant_access(target: str, cookie: str) -> web.Response:
 def _wrapped_article(token: str) -> web.Response:
     """Return a page of Google whose script redirects to the publisher."""
     raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    url = raw.partition(b"AU_yqL")[2].decode()
+    url = raw.partition(b"AU_yqL")[2][::-1].decode()
     return html(
         "<!doctype html><title>Google News</title><body><c-wiz></c-wiz>"
         f"<script>setTimeout(() => location.replace({json.dumps(url)}), 100)</script>"

@@ -107,7 +107,8 @@ class World:
 
 def wrapped(url: str) -> str:
     """Return a publisher's URL as Google News gives it, which hides its target."""
-    token = base64.urlsafe_b64encode(b"\x08\x13\x22\x60AU_yqL" + url.encode()).decode().rstrip("=")
+    # Real ids are ciphers.
+    token = base64.urlsafe_b64encode(b"\x08\x13\x22\x60AU_yqL" + url.encode()[::-1]).decode().rstrip("=")
     return f"https://news.google.com/rss/articles/{token}?oc=5"
 
 

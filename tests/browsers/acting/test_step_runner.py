@@ -128,10 +128,10 @@ async def test_a_page_that_loads_slowly_is_awaited_or_reported(actor: Actor, mon
     assert slow.heading.startswith('page "Acting slow"') and "Arrived late" in slow.content
     monkeypatch.setattr(page_outlines, "SNAPSHOT_LIMIT_S", 0.5)
     late = await actor("open @focus", 'click "Slow page"')
-    assert late.notices == (
-        "the page did not answer in time: it may still load, so wait for words of it, or look",
-        "1 request still runs; the next call shows its result",
-    )
+    first, *others = late.notices
+    assert first == "the page did not answer in time: it may still load, so wait for words of it, or look"
+    # On a busy machine the request has ended by then.
+    assert others in (["1 request still runs; the next call shows its result"], [])
     monkeypatch.undo()
     assert not (await actor("wait Arrived late")).error
 

@@ -57,7 +57,7 @@ def test_help_has_examples_that_parse(name: str, command: Command) -> None:
 @pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
 def test_every_command_with_an_answer_prints_json(name: str, command: Command) -> None:
     options = {option for parameter in command.params for option in parameter.opts}
-    assert ("--json" in options) is (name not in {*SERVERS, "skill"})
+    assert ("--json" in options) is (name not in {*SERVERS, "skill", "identity"})
 
 
 def test_commands_list_only_their_settings() -> None:

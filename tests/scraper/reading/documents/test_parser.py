@@ -15,7 +15,7 @@ from scraper.workers.single_use import SingleUseProcesses
 PDF = b"%PDF-1.7\n"
 GOOD: dict[str, Any] = {
     "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1,
-    "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False,
+    "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False, "is_part": False,
 }  # fmt: skip
 
 
