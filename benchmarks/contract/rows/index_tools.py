@@ -247,7 +247,8 @@ async def _safe_names(testbed: Testbed) -> str:
 async def _schemas(testbed: Testbed) -> str:
     tools = await testbed.tools()
     expected = {
-        "search_index": (["query", "k", "index_name"], ["query"]),
+        # `start`, which pages the results, is an optional addition behind the parameters of the document.
+        "search_index": (["query", "k", "index_name", "start"], ["query"]),
         "search_add_document": (["doc_id", "content", "metadata", "index_name"], ["doc_id", "content"]),
         "search_create_index": (["index_name", "backend", "tokenizer_config"], ["index_name"]),
     }
