@@ -152,7 +152,9 @@ def test_every_command_line_that_is_shown_is_accepted(tmp_path: Path, monkeypatc
             for name, *arguments in _command_lines(line):
                 count += 1
                 try:
-                    group.commands[name].make_context(name, arguments, parent=click.Context(group))
+                    group.commands[name].make_context(
+                        name, arguments, parent=click.Context(group, **group.context_settings)
+                    )
                 except click.exceptions.Exit:
                     pass  # the help
                 except (click.ClickException, KeyError) as error:

@@ -29,7 +29,7 @@ def test_commands_and_options_of_the_guides_exist(name: str) -> None:
     for line in (first or second for first, second in shown):
         words = shlex.split(line)[1:]
         command: click.Command = group
-        context = click.Context(group)
+        context = click.Context(group, **group.context_settings)
         while isinstance(command, click.Group) and words and words[0] != "COMMAND":
             command = command.get_command(context, words.pop(0)) or pytest.fail(line)
         options = {option for one in command.params for option in one.opts}
