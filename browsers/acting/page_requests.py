@@ -177,7 +177,7 @@ class RequestGuard:
         return self.ask is None or self._answers.get(site, False)
 
     async def ask_in_time(self, question: str, limit_s: float) -> bool | None:
-        """Return the answer of the person to a question; None without one in time, or if there is nobody to ask."""
+        """Return the person's answer to a question; None if it comes too late or no person can be asked."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 return None if self.ask is None else await self.ask(question)
