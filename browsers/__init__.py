@@ -3,8 +3,6 @@
 A package of search-mcp. `Browsers` is imported on first use: it costs 150 ms, which other modules do not need.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from browsers.model import Frame, JsonResponse, Mode, RedirectHop, Request, Snapshot, Tier, Timing, VisitLimits

@@ -5,8 +5,6 @@ policy of this server refused the visit; after UnreachableError it may, because 
 the URL, one sentence, the next step, and whether a retry of the same call can succeed.
 """
 
-from __future__ import annotations
-
 
 class FilterListError(ValueError):
     """A filter list of the operator cannot be used; the message contains the next step."""

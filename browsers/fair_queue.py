@@ -4,8 +4,6 @@ The queue serves one principal after the other, and for each principal one key (
 principal with 1,000 requests nor a host with 1,000 pages delays the others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import sys

@@ -1,7 +1,5 @@
 """Request and result of a visit as immutable data, and functions for credentials and domains in URLs. No I/O."""
 
-from __future__ import annotations
-
 import enum
 import functools
 import re

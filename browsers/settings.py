@@ -1,7 +1,5 @@
 """Settings of the browsers: those that an operator can change, internal limits, and switches for tests."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from pathlib import Path

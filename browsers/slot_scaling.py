@@ -5,8 +5,6 @@ number changes in steps like that of crawlee's AutoscaledPool, and not faster th
 CPU only when their sites respond.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os

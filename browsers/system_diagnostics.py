@@ -4,8 +4,6 @@ Only `install_chromium` changes the machine. The other functions start no progra
 fontconfig.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """Quote text of a page safely in outlines and messages."""
 
-from __future__ import annotations
-
 _PRINTABLE_BUT_INVISIBLE = dict.fromkeys(map(ord, "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")) | dict.fromkeys(
     (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 )

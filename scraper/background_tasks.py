@@ -1,7 +1,5 @@
 """Run a task, or handle signals, while a block runs."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator

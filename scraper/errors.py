@@ -4,8 +4,6 @@ Each error has its URL or argument (`target`), a message (`str(error)`), the nex
 `retryable` is True if the same call may succeed later. No message contains the private address of a host.
 """
 
-from __future__ import annotations
-
 import mimetypes
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Frozen data types of pages, documents and their cache, which the layers exchange."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass, field
 from datetime import datetime

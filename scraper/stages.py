@@ -1,7 +1,5 @@
 """Run a pipeline of named stages, each of which returns a draft with one further part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar

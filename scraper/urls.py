@@ -7,8 +7,6 @@ URLs are compared by keys of three strengths. Each makes equal what the one befo
 - `result_key`: one result of several searches, also in its mobile and AMP forms.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import secrets

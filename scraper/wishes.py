@@ -4,8 +4,6 @@ Statements: Content-Signal (contentsignals.org), Content-Usage (draft-ietf-aipre
 (W3C community group, 2024), `noai`, and prices of responses with status 402.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

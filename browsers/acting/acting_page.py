@@ -1,7 +1,5 @@
 """Control the page of a session: load URLs, wait until it is idle, refuse banners, and take pictures."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from urllib.parse import urlsplit

@@ -7,8 +7,6 @@ paused: there, `--block-new-web-contents`, which only the headless shell obeys, 
 not checked.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import mimetypes

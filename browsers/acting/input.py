@@ -1,7 +1,5 @@
 """Send mouse and keyboard events that the page cannot tell from those of a person (`isTrusted`)."""
 
-from __future__ import annotations
-
 import asyncio
 
 from browsers.cdp.session import Event, Session

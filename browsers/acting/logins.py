@@ -1,7 +1,5 @@
 """Restore a saved login in a tab, and let a person sign in, in a window of the browser behind the egress proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

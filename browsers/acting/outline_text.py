@@ -1,7 +1,5 @@
 """Write outlines within a character limit, search them by words, and compare two of them."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Take outlines of the page of a session, find the elements of their references, redact secrets, and write HTML."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable

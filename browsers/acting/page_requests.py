@@ -1,7 +1,5 @@
 """Requests of a page of a session: refuse those not allowed, and find those that delay the answer of a step."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import enum

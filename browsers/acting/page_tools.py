@@ -3,8 +3,6 @@
 All texts are the page's: they are cleaned, bounded, and written in quotes or after a mark.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import enum

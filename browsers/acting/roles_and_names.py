@@ -4,8 +4,6 @@ Some roles are our own because they tell an agent more: `h1` to `h6`, `password`
 without a name by the rules get one from text nearby, or from their link, id or class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Keep tabs of callers open across calls, within limits of their number, idle time, age and steps."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

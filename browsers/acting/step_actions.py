@@ -1,7 +1,5 @@
 """Do what a parsed step says on the page of a session: click, type, select, scroll, wait, and load more."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """Parse steps such as `click button "Next"`, and find the lines that their targets name."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Run parsed steps on the page of a session, and report the changes of its outline after each."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The rules for hidden text are the reader's, those of `browsers/scripts/mark.js`, but no script runs in the page.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import dataclass

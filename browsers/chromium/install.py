@@ -6,8 +6,6 @@ As root on Linux the system's packages are tried first. Otherwise, or if they fa
     python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

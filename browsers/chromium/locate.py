@@ -1,7 +1,5 @@
 """Find the installed Chromium of each tier in its usual locations, read its version, and see if sockets are allowed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -12,8 +12,6 @@ Each worker of a page is a thread of its renderer, and the kernel shares CPU tim
 than `_MAX_THREADS` gets the lowest priority, and other pages are delayed less.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

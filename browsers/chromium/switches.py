@@ -4,8 +4,6 @@ Playwright puts its own defaults before ours, and Chromium uses the last of repe
 features and `--blink-settings` therefore repeat the required values of Playwright.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

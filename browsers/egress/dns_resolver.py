@@ -1,7 +1,5 @@
 """Resolve host names in threads, with a cache and one shared lookup for concurrent callers."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

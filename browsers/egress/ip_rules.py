@@ -4,8 +4,6 @@
 `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`, `fec0::1`, `192.0.0.192` (Oracle's metadata) and `224.0.0.1` global.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -6,8 +6,6 @@ requests in absolute form, because proxies refuse CONNECT to port 80. Such a con
 is rewritten and its body passes up to its length, so nothing behind it can evade the policy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import re

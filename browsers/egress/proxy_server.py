@@ -1,7 +1,5 @@
 """Egress proxy for all browsers: open its listeners, and connect directly or through the operator's upstream proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import enum

@@ -5,8 +5,6 @@ public address that is checked like any other; only a dial of exactly this addre
 the real address is refused.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import itertools
 import logging

@@ -1,7 +1,5 @@
 """Count the bytes and record the connection failures of one visit. Chromium's own errors lack this detail."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Decode the body of a response: as UTF-8 if it is valid, else as declared, else with a detected encoding."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import re

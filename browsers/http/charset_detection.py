@@ -5,8 +5,6 @@ three hundred frequent characters are used: they make up two fifths to four fift
 decoded with a wrong encoding. UTF-8 and UTF-16 are excluded before (see `charset`).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -5,8 +5,6 @@ would be scaled down by them. A whole page is therefore cut into parts of one wi
 overview of all.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

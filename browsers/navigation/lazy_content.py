@@ -5,8 +5,6 @@ lays out and paints the whole page, so one jump to the end first tests if anythi
 IntersectionObservers is exact, but needs a full garbage collection: as slow as the tall window.)
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """Track a page's network requests: which still delay its readiness, and which never end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

@@ -1,7 +1,5 @@
 """Observe a page while it renders: its main documents, dialogs, frames and JSON responses."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 

@@ -1,7 +1,5 @@
 """Wait until a page is ready, and shorten the wait with virtual time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

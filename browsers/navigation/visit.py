@@ -3,8 +3,6 @@
 Each response of the main frame is paused, then continued, committed or aborted (`Navigation`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import time

@@ -10,8 +10,6 @@ a context that already has its process 119, a new tab with a process of its own 
 previous page left. If that fails, the context is closed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

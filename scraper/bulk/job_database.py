@@ -4,8 +4,6 @@ A page is marked as done in the same transaction that records the position in th
 output after that position is truncated, and its pages are read again.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Types of a job: options, page to read, row of the output, position in the output."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Start the pages that a schedule selects, with limited concurrency, and retry or deliver them when they end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

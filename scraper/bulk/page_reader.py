@@ -4,8 +4,6 @@ The page is fetched first. Its JSON-LD and the fields of a recipe are extracted 
 fetched: the host with the most pages determines the duration of a job, so each second between two of its pages counts.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Progress of a running job, and its final report as JSON and text."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Sequence

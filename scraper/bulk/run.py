@@ -1,7 +1,5 @@
 """Run a job: open it, read its pages in this process or on a cluster, and write the report."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -5,8 +5,6 @@ comes first, because it determines the end of the job. If it takes longer than a
 many slots as let them end with it: more would make its pages slower.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import math

@@ -3,8 +3,6 @@
 Empty lines, and lines of text that begin with #, are skipped.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Checks of `doctor` that read no page. Each function checks one topic and returns findings."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """Check of `doctor --url`: what a client meets at a running server, and the line of the proxy that is wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """Entry point of `search-mcp`. Ctrl-C also works during the imports, which take half a second."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import signal

@@ -1,7 +1,5 @@
 """Write output files of commands, those of long answers too, and read recipes from files."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

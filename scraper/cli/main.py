@@ -1,7 +1,5 @@
 """Command `search-mcp` with all subcommands and its help, and the setup of its process: streams and open files."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

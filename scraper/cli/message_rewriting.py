@@ -1,7 +1,5 @@
 """Rewrite messages of tools for the command line: commands and options instead of tools and arguments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Replace output files atomically. Standard library only: the client of the warm server writes its files too."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

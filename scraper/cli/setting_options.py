@@ -1,7 +1,5 @@
 """Declare commands: parameters from `commands.toml`, and options of the settings in a section of the help."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -3,8 +3,6 @@
 Standard library only, because the imports of the commands take longer than a warm answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

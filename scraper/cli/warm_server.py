@@ -3,8 +3,6 @@
 The client that starts it binds the socket, and passes the listening socket and its path.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import concurrent.futures

@@ -1,7 +1,5 @@
 """Short-lived state that servers share: rate limits, leases, cooldowns and claims on work."""
 
-from __future__ import annotations
-
 from scraper.coordination.state import SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import install_command

@@ -1,7 +1,5 @@
 """State that servers share: in the memory of a single server, unless a subclass exchanges it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

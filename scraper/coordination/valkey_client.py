@@ -1,7 +1,5 @@
 """Client of one Valkey or Redis server, with time limits and reconnection."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """State that servers share through Valkey or Redis, including claims on work and files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -3,8 +3,6 @@
 Files of Apple Pages, Numbers and Keynote are zip files too. Their PDF preview is read, if they contain one.
 """
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import lzma

@@ -1,7 +1,5 @@
 """Readers of books: EPUB, with its chapters converted like web pages, and FictionBook (.fb2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import escape

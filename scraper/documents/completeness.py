@@ -1,7 +1,5 @@
 """Compare the letters of a document with those of its Markdown, and find missing lines."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

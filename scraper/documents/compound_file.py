@@ -1,7 +1,5 @@
 """Streams of an OLE compound file (Microsoft's specification MS-CFB)."""
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

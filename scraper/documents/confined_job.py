@@ -1,7 +1,5 @@
 """Job of a single-use process: load the reader of a document, enter the sandbox, then parse the document."""
 
-from __future__ import annotations
-
 import encodings
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """Read a document: detect its format, load the reader for it, and normalize its result; read the files inside of it."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 from collections.abc import Callable, Iterable, Mapping

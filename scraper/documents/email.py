@@ -1,7 +1,5 @@
 """Reader of emails (RFC 5322), of mailboxes, which hold many, and of pages that a browser saved as an email (MHTML)."""
 
-from __future__ import annotations
-
 import binascii
 import re
 from collections import Counter

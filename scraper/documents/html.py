@@ -3,8 +3,6 @@
 A browser saves a page as MHTML (RFC 2557), with its style sheets, shadow roots and frames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from email.message import Message

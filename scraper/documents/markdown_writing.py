@@ -1,7 +1,5 @@
 """Write Markdown: pipe tables, tables of sheets, pages, and links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, dropwhile, groupby

@@ -3,8 +3,6 @@
 The watch page of a video has the response of the player as JSON, with an address of XML for each caption track.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import json

@@ -3,8 +3,6 @@
 Review comments become footnotes, and list numbers are written in the numeral systems of Office programs.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Mapping, Sequence

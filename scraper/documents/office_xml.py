@@ -3,8 +3,6 @@
 Charts, diagrams (SmartArt) and text boxes of Office Open XML are written as Markdown.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections import defaultdict

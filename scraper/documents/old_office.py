@@ -3,8 +3,6 @@
 Word (MS-DOC): text, tables and notes. PowerPoint (MS-PPT): texts of slides and notes.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator, Sequence

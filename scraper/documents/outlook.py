@@ -1,7 +1,5 @@
 """Reader of Outlook messages and appointments (MS-OXMSG): main headers, text and attachments."""
 
-from __future__ import annotations
-
 import struct
 from datetime import UTC, datetime, timedelta
 

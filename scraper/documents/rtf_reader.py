@@ -1,7 +1,5 @@
 """RTF reader: converts headings, lists, tables, links, notes and comments to HTML and then to Markdown."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import html

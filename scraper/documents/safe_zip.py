@@ -1,7 +1,5 @@
 """Zip containers of documents and their XML, read within limits; sizes in the directory are not trusted."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import struct

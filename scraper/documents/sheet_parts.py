@@ -1,7 +1,5 @@
 """Read what calamine leaves out of workbooks: errors, formulas, leading zeros and links of cells, comments."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence

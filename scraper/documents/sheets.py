@@ -1,7 +1,5 @@
 """Spreadsheet reader (calamine): each sheet as a heading with its tables."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import io

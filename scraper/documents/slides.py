@@ -1,7 +1,5 @@
 """PowerPoint reader: text of each slide in visual order, tables, charts, diagrams, comments and notes."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

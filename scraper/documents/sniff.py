@@ -1,7 +1,5 @@
 """Detect the format of a document from its bytes; name and declared type are only used to choose among text formats."""
 
-from __future__ import annotations
-
 import enum
 import re
 import struct

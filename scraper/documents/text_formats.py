@@ -1,7 +1,5 @@
 """Readers of text formats: plain text with contacts and calendars, Markdown, XML, feeds, JSON, notebooks and CSV."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Data classes of the search engines: queries, results, responses and engine definitions."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

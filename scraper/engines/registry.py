@@ -1,7 +1,5 @@
 """All search engines by name, in display order: requests, selectors of their result pages, and request spacing."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace

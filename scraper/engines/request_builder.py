@@ -1,7 +1,5 @@
 """Build requests for result pages and for the next page of results."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ The checks run in this order, so that a block page or unknown markup never count
 of the engine, block pages if there is no row, the "no results" message, rows by shape, error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Result pages: the visible tree, the markup that identifies block pages, and rows around links."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -5,8 +5,6 @@ are found when markup changes. The weights were fitted with one engine left out 
 values.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 result page is parsed.
 """
 
-from __future__ import annotations
-
 import functools
 import html
 import json

@@ -1,7 +1,5 @@
 """Convert RSS and Atom feeds into a Markdown list of their entries."""
 
-from __future__ import annotations
-
 import html
 import re
 from itertools import chain, islice

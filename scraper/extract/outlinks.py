@@ -1,7 +1,5 @@
 """Extract all links of a page, including those outside of its content, and the directives in its head."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Convert text responses that are not HTML: delivered Markdown, plain text, code, JSON and feeds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Read a snapshot into a document by stages, and compare the document with the visible text of the page."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Find text in the Markdown that a site names for a page which people do not see on the page."""
 
-from __future__ import annotations
-
 from browsers.model import Snapshot
 from scraper.html.dom.parsing import parse_html
 from scraper.text.likeness import containment, split_runs

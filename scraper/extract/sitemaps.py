@@ -4,8 +4,6 @@ Sitemaps are scanned for their elements and not parsed as XML: sites serve sitem
 before the declaration, and no entity is ever expanded. Source of the format: sitemaps.org/protocol.html.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

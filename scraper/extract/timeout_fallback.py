@@ -4,8 +4,6 @@ There is no parser, no recursion, and nothing that grows faster than the page. E
 hidden are removed; all other text stays, including navigation.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Read the column headers and the rows of tables that show data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Read a page into labels with their values: in tables, definition lists, rows of boxes and lines of text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Facts with source and confidence. The first source that states a fact wins."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Read amounts of money: their number, currency sign and role; find the currency of ambiguous signs such as `$`."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence

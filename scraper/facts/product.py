@@ -1,7 +1,5 @@
 """Extract the facts of a product from markup, scripts and visible text. Prefer no fact to a guess."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

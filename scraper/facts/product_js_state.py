@@ -1,7 +1,5 @@
 """Extract product facts from script data: state trees, tag managers, fetched JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

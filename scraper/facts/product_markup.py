@@ -1,7 +1,5 @@
 """Extract product facts from schema.org items and meta tags, and hold the facts found so far."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Find the visible price of a product, without those of other products, and its availability by buttons and texts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set

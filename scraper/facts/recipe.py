@@ -1,7 +1,5 @@
 """Extract the facts of a recipe from markup and visible text. Prefer no fact to a guess."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Find the visible lists of a recipe: below a heading such as "Ingredients", or in elements with such a class."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Query items of JSON-LD and microdata: case-insensitive names, resolved references."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Read several pages at once, within one deadline, and addresses without a scheme by their likeliest URLs first."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging

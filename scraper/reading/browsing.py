@@ -3,8 +3,6 @@
 A profile is made by a person who signs in in a window, or from a file of Playwright.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

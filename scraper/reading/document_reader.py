@@ -1,7 +1,5 @@
 """Read documents from the web or from the operator's folder of local files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Fetch pages from the cache or the web."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

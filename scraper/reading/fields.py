@@ -1,7 +1,5 @@
 """Extract structured data, and requested fields and records, from rendered pages; store the recipes that repeat it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Read the response of a visit in a worker, and decide if the page must be rendered."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Take pictures of pages, and cache the latest in memory so that callers can ask for other parts."""
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Convert the result of a visit to a reading, or to an error with a next step for the caller."""
 
-from __future__ import annotations
-
 import email.utils
 import http
 from collections.abc import Iterator, Mapping

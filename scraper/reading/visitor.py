@@ -1,7 +1,5 @@
 """Visit pages within rate limits, with retries and the right browser."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import asdict, replace

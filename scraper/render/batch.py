@@ -1,7 +1,5 @@
 """Render the answer of `fetch_batch`: all pages and errors in the order of the request, within one token budget."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Render documents: answers of `read_doc`, and documents of named indexes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

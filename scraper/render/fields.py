@@ -1,7 +1,5 @@
 """Render the extracted fields or records of pages as a table or JSON, within one token budget."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

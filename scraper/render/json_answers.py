@@ -3,8 +3,6 @@
 A key that may be missing is `NotRequired`. Later versions may add further keys.
 """
 
-from __future__ import annotations
-
 from typing import Any, NotRequired, TypedDict
 
 

@@ -1,7 +1,5 @@
 """Shorten JSON data to a token budget: first cut texts and lists, then drop blocks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Render the answer of `fetch`: one page as Markdown with a short header, or as JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Render pages with their excerpts for a question: `research`, `compare`, and `fetch`, `fetch_batch` and `read_doc`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Render the answers of `search`, `web_search`, `instant_answer` and `cache_search`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Render the answers of `map`, `crawl` and `changes`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any

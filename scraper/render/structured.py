@@ -1,7 +1,5 @@
 """Render the answer of `extract_structured` within one token budget: facts, discussion, syntaxes and XHR data."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Mark text of the web as untrusted, and clean URLs and error messages that quote such text."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote
 

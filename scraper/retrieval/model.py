@@ -1,7 +1,5 @@
 """Frozen data types of excerpts that answer a question."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scraper.errors import ScraperError

@@ -3,8 +3,6 @@
 The best sentences are joined where they are adjacent. Near copies of a page count as one source.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

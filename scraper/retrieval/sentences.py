@@ -1,7 +1,5 @@
 """Split Markdown text into the units of a quotation: sentences, list items, table rows and code blocks."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

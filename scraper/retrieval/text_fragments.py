@@ -4,8 +4,6 @@ Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotatio
 and must not leave its block; its first words are enough. If they are not found, the page opens at its top.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Block pages that clear themselves are waited for, and consent forms are refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Request instant answers from DuckDuckGo's API, one at a time, and parse them."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

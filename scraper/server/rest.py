@@ -1,7 +1,5 @@
 """Serve the tools over plain HTTP: `/v1/TOOL` in JSON, `/r/URL` as Markdown, with the limits and tokens of MCP."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

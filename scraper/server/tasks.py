@@ -1,7 +1,5 @@
 """Run tasks, watch the store for changes by other servers, and take over tasks whose server has ended."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Find the user's folders, the version and optional dependencies, and read text files that settings refer to."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shlex

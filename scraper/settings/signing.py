@@ -1,7 +1,5 @@
 """Keys that sign the requests of an operator who identifies himself: read, create, rotate and choose them."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Crawl sites in slices: each call visits some pages, and any server can continue from the store."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """Summarize a visited page for the crawl: links, word counts and a sketch of its text."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

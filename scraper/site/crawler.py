@@ -1,7 +1,5 @@
 """Visit the pages of a site, several at once, in the order of the frontier."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

@@ -4,8 +4,6 @@ The frontier uses no network and no clock: `next` returns a URL, and `take` lear
 same order lead to the same decisions. So a stored crawl is continued by replaying its pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Frozen data types of maps, crawls and changes of a site."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scraper.model import Reading

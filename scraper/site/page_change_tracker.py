@@ -1,7 +1,5 @@
 """Compare pages with stored earlier versions, also those of a watch list, each at its own interval."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

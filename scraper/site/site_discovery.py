@@ -1,7 +1,5 @@
 """Read robots.txt, sitemaps, feeds and the page for missing URLs of a site, before its pages are crawled."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

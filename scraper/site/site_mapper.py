@@ -1,7 +1,5 @@
 """Map sites: collect the pages of a site from robots.txt, sitemaps, feeds and links, and cache the latest maps."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """Learn which differences between the URLs of a site do not matter, and recognize its duplicate pages."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Find the pattern, the words and the language of a URL, and rank the pages of a map by their words."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

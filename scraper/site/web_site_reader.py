@@ -1,7 +1,5 @@
 """Load files and pages of a site through the fetcher, within rate limits and a deadline."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

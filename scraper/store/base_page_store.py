@@ -3,8 +3,6 @@
 The queue is bounded, in order, with retries, and searchable until items are written.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

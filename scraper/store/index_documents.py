@@ -3,8 +3,6 @@
 The statements are the same in all, except the one that writes a document.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import zlib

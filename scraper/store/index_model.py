@@ -1,7 +1,5 @@
 """Data types of named indexes."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

@@ -7,8 +7,6 @@ counts and pivoted length normalization (Singhal, Buckley and Mitra 1996, slope 
 against FTS5.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import mmap

@@ -4,8 +4,6 @@ AES-256-GCM, with caller, name, hosts and time as associated data: a row that is
 of hosts cannot be decrypted.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import contextlib

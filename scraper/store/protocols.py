@@ -1,7 +1,5 @@
 """Interfaces of the databases and of the page store, and their data types."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol

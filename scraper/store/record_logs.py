@@ -3,8 +3,6 @@
 The statements are the same in SQLite and PostgreSQL.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

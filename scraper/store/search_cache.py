@@ -1,7 +1,5 @@
 """Answers of search engines, and cooldowns of engines: the common part of all databases, and the SQLite file."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import time

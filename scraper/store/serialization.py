@@ -3,8 +3,6 @@
 Unlike a pickle, JSON can be read by later versions and by other programs.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import zlib

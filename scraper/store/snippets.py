@@ -1,7 +1,5 @@
 """Find the snippet of a page that fits a query best, with the matching words in [brackets]."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ the signs are replaced by letters, so that they are words of their own. Case and
 folds those of Latin letters only.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Parse dates in machine formats, in texts and at the start of search snippets, in some fifty languages."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Detect the language of a text by its script and its commonest words."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

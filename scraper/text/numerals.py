@@ -1,7 +1,5 @@
 """Write numbers of lists as digits, letters, Roman numerals and East Asian numerals."""
 
-from __future__ import annotations
-
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
     (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),

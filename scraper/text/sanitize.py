@@ -3,8 +3,6 @@
 Invisible characters can carry instructions to a model that people do not see.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

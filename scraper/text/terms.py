@@ -1,7 +1,5 @@
 """Split text of any script into comparable terms, weight terms by rarity, and count words."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

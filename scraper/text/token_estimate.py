@@ -7,8 +7,6 @@ in o200k. On running text by language, Chinese, Japanese and Korean are within 1
 low for Indic, Baltic and Slavic languages, 40 % too low for Amharic and Swahili, and 45 % too high for Vietnamese.
 """
 
-from __future__ import annotations
-
 import functools
 import string
 

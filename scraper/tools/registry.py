@@ -1,7 +1,5 @@
 """List the tools in the order in which clients see them, and select those of the settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from scraper.settings import Settings, SettingsError

@@ -3,8 +3,6 @@
 It offers `tools/search`, `prompts/search` and `resources/search` to clients without these methods.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

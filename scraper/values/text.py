@@ -1,7 +1,5 @@
 """Shorten texts, suggest similar words, format durations, and read files in the folder of a package."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from importlib import resources

@@ -4,8 +4,6 @@ Callers are operators and language models. A value is accepted in any form with 
 list as JSON, a single item instead of a list. Any other value is rejected with the accepted form.
 """
 
-from __future__ import annotations
-
 import abc
 import contextlib
 import ipaddress

@@ -10,8 +10,6 @@ Tables are read when a pattern first needs them. `load_words` reads all that the
 forks or loses its access to files.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Worker processes do not import the server. So this script replaces packages whose `__init__` would import it.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.machinery
 import json

@@ -5,8 +5,6 @@ shares the memory of the imports. All processes end with the server: the fork se
 children end when it does, and single-use processes end when their parent does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -4,8 +4,6 @@ A frame is a length of 8 bytes and as many bytes. Calls to pool workers and thei
 answers with an unpickler that accepts data only. Single-use processes exchange JSON.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import functools

@@ -1,7 +1,5 @@
 """Pool of worker processes: run functions in processes that can be killed and are replaced when they die."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os

@@ -4,8 +4,6 @@ Resource limits bound memory, CPU time and files; Landlock and seccomp remove ac
 other processes. Steps that the system does not support are skipped; `doctor` and `/health` report them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

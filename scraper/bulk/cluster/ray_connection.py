@@ -1,7 +1,5 @@
 """Connect to a Ray cluster within a time limit, and run calls that cannot be interrupted in threads."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Read pages in one process of a cluster: a Ray actor that opens the services once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Run a job on a Ray cluster: give blocks of pages to its processes, and write the outcomes that come back."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

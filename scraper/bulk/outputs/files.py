@@ -1,7 +1,5 @@
 """Base of output formats, append-only files that are truncated after a crash, JSON lines and CSV."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

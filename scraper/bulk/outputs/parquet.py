@@ -3,8 +3,6 @@
 A Parquet file is readable only when it is complete, so a killed process would lose all rows of an open one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

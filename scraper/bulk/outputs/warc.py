@@ -5,8 +5,6 @@ the rendered DOM as HTML, and the Markdown. `metadata`: the row without its text
 this record only. Each record is a gzip member of its own.
 """
 
-from __future__ import annotations
-
 import http
 import io
 import json

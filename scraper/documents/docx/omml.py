@@ -1,7 +1,5 @@
 """Convert Office formulas (OMML) to LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

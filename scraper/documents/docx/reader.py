@@ -3,8 +3,6 @@
 Of a damaged file, it recovers the main part, and reads it with the styles that its names imply.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import struct

@@ -1,7 +1,5 @@
 """Read OpenDocument files as Markdown: texts and presentations by way of HTML, and tables of spreadsheets directly."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Resolve OpenDocument styles to heading level, text format and list labels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

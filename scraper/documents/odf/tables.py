@@ -3,8 +3,6 @@
 A sheet may repeat an empty row a million times.
 """
 
-from __future__ import annotations
-
 import copy
 import html
 import posixpath

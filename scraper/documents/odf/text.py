@@ -1,7 +1,5 @@
 """Convert an OpenDocument text to HTML: headings, paragraphs, lists, tables and frames; collect notes and comments."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator

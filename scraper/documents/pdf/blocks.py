@@ -1,7 +1,5 @@
 """Build blocks from rows, also across page breaks: paragraphs, list items, code, headings; write them as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Fallback PDF reader (pypdf): plainer, slower and pure Python, for files that PDFium cannot read."""
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import Sequence

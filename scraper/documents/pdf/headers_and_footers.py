@@ -4,8 +4,6 @@ Only a number that counts with the pages may differ between lines that repeat: t
 sections stay on each page.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Hidden text may be an instruction to a model. The invisible text layer over the image of a scanned page stays.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

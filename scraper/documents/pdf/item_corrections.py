@@ -5,8 +5,6 @@ places of their glyphs in fonts that declare wrong widths, and in right-to-left 
 as displayed or as read.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import unicodedata

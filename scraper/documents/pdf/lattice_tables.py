@@ -1,7 +1,5 @@
 """Lattice tables: find grids of crossing lines and the text in their cells."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Read a PDF with liteparse (PDFium) into pages of text runs and drawn lines."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import math

@@ -1,7 +1,5 @@
 """Read the text of PDF pages by direct calls of PDFium, to check the text from liteparse, which brings the library."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Then it adds the lines that the layout analysis lost, and reports what is still missing.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Find the reading order: split a page into flows of one column each, where its text is in columns."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

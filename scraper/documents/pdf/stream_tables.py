@@ -1,7 +1,5 @@
 """Stream tables: find tables without drawn cells by rows with aligned gaps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median

@@ -3,8 +3,6 @@
 Rows outside of the grid of a table are headers above it, rotated headers, and sums below.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise

@@ -1,7 +1,5 @@
 """Group runs into rows and convert rows to text: spaces, hyphens, text direction, list marks."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Extract the text and the language of code blocks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Turn code that is not in a `pre` into `pre`, and remove labels, buttons and line numbers around code."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

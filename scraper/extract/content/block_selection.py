@@ -1,7 +1,5 @@
 """Select content blocks by the expected F1 of the selection, then correct the selection by rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain
 

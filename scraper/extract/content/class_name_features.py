@@ -1,7 +1,5 @@
 """Compute features from the tag, class, id and role of an element."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

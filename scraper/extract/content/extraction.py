@@ -1,7 +1,5 @@
 """Extract the content of a page: select its content blocks and prune all other elements from its tree."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The columns of the page as a whole are computed here, and those of a block's pos
 topics around it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections.abc import Sequence

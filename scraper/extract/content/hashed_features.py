@@ -4,8 +4,6 @@ There are four groups: the names of the element, the names of all its ancestors,
 of the heading before it. The weight of a class or word is learned.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass

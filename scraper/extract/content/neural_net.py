@@ -5,8 +5,6 @@ it, and of the blocks with the same path. Long blocks have more weight than shor
 by their root mean square (RMSNorm) and adds its output to them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Split a page into words, and compute the statistics that several groups of feature columns share."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Correct a selection of blocks: headings follow their sections; items of lists and data below headings are found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The functions also store values on `page` that later columns, the neural net and `block_selection` read.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ A unit is formed from the structure of the page before any block is judged. Its 
 stands between two selected siblings is selected too, unless its names say what it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Separate the text of posts from profiles, signatures, buttons and votes."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections import defaultdict

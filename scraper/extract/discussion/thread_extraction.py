@@ -1,7 +1,5 @@
 """Read the discussion of a page: its posts with author, date, text, score, accepted mark and quotations."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Convert lists, task lists, and the callouts and alerts of documentation generators into Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Convert links, video players and images into Markdown."""
 
-from __future__ import annotations
-
 import re
 
 from scraper.extract.markdown.tree_converter import MarkdownRules, SoupTag, Tags, edge_whitespace

@@ -1,7 +1,5 @@
 """Convert tables into Markdown pipe tables, and detect tables for layout, code and formulas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,7 +1,5 @@
 """Normalize elements before conversion: ARIA grids, labels of widgets, spaces that only layout shows, emphasis."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Links back to the marks, and the numbers at the start of the notes, are removed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ rows: plain words ("captcha", "unusual traffic") gave 43 false positives on 114 
 none. To add a block page, add it to `block_signatures.toml`, and a saved page to a test.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass

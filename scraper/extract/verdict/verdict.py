@@ -5,8 +5,6 @@ in its HTML, the smallest page with content had 49. Mount points and notes about
 pages, as do the marks of captcha services (12 %). They count on short pages only.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math

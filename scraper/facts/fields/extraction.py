@@ -1,7 +1,5 @@
 """Extract requested fields, or the records of a list with the usual columns or requested ones, from pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

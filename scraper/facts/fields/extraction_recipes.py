@@ -1,7 +1,5 @@
 """Learn a recipe, the places of values, from the examples of one to three pages, and apply it to other pages."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Match names of requested fields with labels and attributes of a page, by words, synonyms and numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

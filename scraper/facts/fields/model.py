@@ -1,7 +1,5 @@
 """Types of field extraction: the request, and the values found on each page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

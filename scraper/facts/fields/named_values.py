@@ -1,7 +1,5 @@
 """Find the value of a field by its name: beside a label, by element names, by format, or in the title."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

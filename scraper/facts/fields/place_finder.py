@@ -5,8 +5,6 @@ same if class names and tags change. The method resembles wrapper induction with
 2009).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

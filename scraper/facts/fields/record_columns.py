@@ -1,7 +1,5 @@
 """Extract the usual columns of list records: title, URL, price, date, image and text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Read requested columns of a list, by the names of fields or by the values of one of its records."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ table rows for each record, `dt` with `dd`). Lists are rated by number, text, sh
 of their records.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Find the values of fields in the data of a page: items and JSON objects that are named like the page."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

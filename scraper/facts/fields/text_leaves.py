@@ -1,7 +1,5 @@
 """Split the body of a page into texts (leaves), each with its element."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

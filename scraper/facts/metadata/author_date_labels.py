@@ -1,7 +1,5 @@
 """Find the authors and dates of the posts in a page, and read the names of authors of pages and posts."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence

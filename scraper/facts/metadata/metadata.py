@@ -1,7 +1,5 @@
 """Read title, author, date, site name, language and description of a page, and the article in its data, or None."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import deque

@@ -1,7 +1,5 @@
 """Determine the title of a page from its headings and its head."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Find dates as pages write them: absolute, relative or without a year, in some fifty languages, and what they date."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Iterator

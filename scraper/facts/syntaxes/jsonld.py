@@ -1,7 +1,5 @@
 """Read the JSON-LD blocks of a page, and repair broken ones."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

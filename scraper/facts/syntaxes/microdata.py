@@ -1,7 +1,5 @@
 """Read microdata with extruct into objects of the same shape as JSON-LD."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import html_text

@@ -1,7 +1,5 @@
 """Read OpenGraph properties and Twitter cards, which describe a page for link previews."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read RDFa with extruct. That takes 70 ms, and one page in thirty contains RDFa."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

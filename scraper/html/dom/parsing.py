@@ -3,8 +3,6 @@
 Compiled XPath costs a tenth of the same traversal in Python.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator

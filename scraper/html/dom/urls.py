@@ -1,7 +1,5 @@
 """Resolve the URLs of a page and escape them for Markdown."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urljoin
 

@@ -4,8 +4,6 @@ Pages store the TeX of a formula in hidden places (annotations, attributes, scri
 read. This step must run before hidden elements are removed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Convert MathML into TeX."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping

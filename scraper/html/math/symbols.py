@@ -1,7 +1,5 @@
 """Names of functions and symbols in TeX."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 FUNCTIONS = frozenset(

@@ -1,7 +1,5 @@
 """Find TeX formulas in running text, remove their delimiters and format them for Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

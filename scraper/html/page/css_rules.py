@@ -6,8 +6,6 @@ text, the result says so, and only rendering can decide. So it is for rules that
 the color of text. Rules beyond `MAX_CSS` are ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Detect text that CSS declarations hide, without a browser."""
 
-from __future__ import annotations
-
 import colorsys
 import re
 

@@ -5,8 +5,6 @@ pages with gold texts, one in eight has gold there. Without them the best possib
 .977 to .957.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import cache

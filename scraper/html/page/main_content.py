@@ -1,7 +1,5 @@
 """Find the main content of a page by landmarks, and remove its navigation, without a classifier."""
 
-from __future__ import annotations
-
 import re
 
 from lxml import etree

@@ -1,7 +1,5 @@
 """Replace placeholders of lazy images by the images, and video players and frames without content by links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 from itertools import islice

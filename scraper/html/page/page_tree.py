@@ -3,8 +3,6 @@
 The module also identifies third-party content such as reviews and comments by its microdata.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

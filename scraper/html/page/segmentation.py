@@ -4,8 +4,6 @@ A block is the text between two borders of block-level elements and belongs to t
 element are contiguous, so a sum over a subtree is the difference of two prefix sums.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import cast
 

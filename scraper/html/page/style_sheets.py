@@ -1,7 +1,5 @@
 """Parse style sheets into rules, and decide if their conditions apply on a screen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import islice

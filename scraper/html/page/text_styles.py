@@ -4,8 +4,6 @@ HTML states which elements are blocks; all others are inline as far as they stan
 browser's marks, inline styles, and rules of inline style sheets for a single class.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence, Set
 from typing import Final

@@ -4,8 +4,6 @@ On Linux 5.6 or newer, openat2(2) ensures that the path is below the root. Elsew
 without following any link, which is stricter. A hard link below the root cannot be distinguished from a file.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

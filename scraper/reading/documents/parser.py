@@ -1,7 +1,5 @@
 """Parse documents in single-use processes, with a fallback reader and OCR."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -4,8 +4,6 @@ The SDK cancels through anyio scopes, which cancel again at every await, also du
 and awaited, so that a tool can close its page in a `finally`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

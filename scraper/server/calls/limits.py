@@ -1,7 +1,5 @@
 """Limit the number of running calls, with a fair share for each caller, and the rate of events per caller."""
 
-from __future__ import annotations
-
 import contextlib
 import heapq
 import itertools

@@ -5,8 +5,6 @@ stream from an event store. This server has no event store: a response without i
 stopped. A server with an event store must not use this layer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import contextlib

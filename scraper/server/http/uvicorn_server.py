@@ -1,7 +1,5 @@
 """uvicorn server with its listening sockets, graceful shutdown and buffered writes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ctypes

@@ -3,8 +3,6 @@
 Workers import this module, so it imports no part of the server.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from markdown_it import MarkdownIt

@@ -3,8 +3,6 @@
 Tasks are the extension `io.modelcontextprotocol/tasks` of 2026-07-28.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import secrets

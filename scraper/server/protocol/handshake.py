@@ -3,8 +3,6 @@
 `answer_first_message` reads the first message. The server later receives it again, and drops its second answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import json

@@ -1,7 +1,5 @@
 """Build the MCP server: tools, prompts, resources, search methods and instructions."""
 
-from __future__ import annotations
-
 import base64
 import functools
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 The SDK knows neither the methods nor the capability; handlers and a middleware add them.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

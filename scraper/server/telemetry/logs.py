@@ -3,8 +3,6 @@
 At level info it contains no page text, no URL query and no argument.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -3,8 +3,6 @@
 The SDK opens a span for each message if a provider is set before the server is built (`server.protocol.mcp_server`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import time

@@ -7,8 +7,6 @@ forever. Of two requests with the same id, the second takes over the stream of t
 revision 2025-03-26 only, which the search methods extend: its clients request tools, prompts and resources at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

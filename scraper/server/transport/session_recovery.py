@@ -5,8 +5,6 @@ Sessions are unknown after a restart, after an idle timeout or at another server
 mcp-remote #106). No tool needs a session, so such a request is served without one, by any server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

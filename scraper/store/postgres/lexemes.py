@@ -5,8 +5,6 @@ cannot be confused with each other or with the marks below. A boundary lexeme pr
 for queries that require a word to be the first.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterable, Mapping

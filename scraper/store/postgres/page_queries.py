@@ -1,7 +1,5 @@
 """SQL statements for the table of pages, run with the caller's connection."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -5,8 +5,6 @@ newest first, until enough pages match; they are ranked like those of SQLite. Wo
 their own. docs/store.md describes the alternatives that were tried.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

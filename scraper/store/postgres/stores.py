@@ -3,8 +3,6 @@
 While the database is unavailable, writes of pages and search answers are queued and reads miss.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -5,8 +5,6 @@ is tried again later. A file that was deleted or replaced by another process is 
 of state is one line in the log.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

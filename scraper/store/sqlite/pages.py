@@ -1,7 +1,5 @@
 """Page store in one SQLite file: one thread writes, others read, the event loop never waits for the disk."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Record logs in a file of SQLite. This module is loaded when the store opens, not at the start of a server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scraper.store.record_logs import RecordLogs

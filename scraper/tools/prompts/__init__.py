@@ -1,7 +1,5 @@
 """Prompts: tasks that combine several tools, each as one message for the model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Guides for coding agents: texts of the command `skill`, and one skill of the protocol's extension (SEP-2640)."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 
