@@ -1,13 +1,12 @@
 """Public entry point: visit URLs with a pool of Chromium browsers behind an egress proxy."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 import tenacity
@@ -98,7 +97,7 @@ class Browsers:
         self._active = 0
         """Running visits, including queued ones."""
 
-    async def __aenter__(self) -> Browsers:
+    async def __aenter__(self) -> Self:
         """Start the egress proxy and the pool."""
         await self.pool.__aenter__()
         if not self._is_lazy:

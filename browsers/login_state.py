@@ -1,11 +1,9 @@
 """Cookies and local storage of a login, parsed from and written as the storage state of Playwright. No I/O."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 _MAX_STATE_CHARS = 1_000_000
@@ -37,7 +35,7 @@ class LoginState:
     """Local storage by origin."""
 
     @classmethod
-    def parse(cls, text: str, hosts: tuple[str, ...]) -> LoginState:
+    def parse(cls, text: str, hosts: tuple[str, ...]) -> Self:
         """Return a storage state of Playwright for hosts. Raises LoginStateError if it is none, or too large."""
         if len(text) > _MAX_STATE_CHARS:
             raise LoginStateError(f"the file has more than {_MAX_STATE_CHARS:,} characters")
@@ -57,7 +55,7 @@ class LoginState:
     @classmethod
     def select(
         cls, cookies: Iterable[Cookie], storage: Mapping[str, Mapping[str, str]], hosts: tuple[str, ...]
-    ) -> LoginState:
+    ) -> Self:
         """Return the cookies and storage of hosts and their subdomains; a wider cookie is narrowed to the host."""
         matching: list[Cookie] = []
         for cookie in cookies:

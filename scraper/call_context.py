@@ -1,11 +1,9 @@
 """Deadline and progress callback of a call, passed to every step of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +13,7 @@ class Deadline:
     at: float
 
     @classmethod
-    def within(cls, seconds: float) -> Deadline:
+    def within(cls, seconds: float) -> Self:
         """Return the deadline `seconds` from now."""
         return cls(time.monotonic() + seconds)
 

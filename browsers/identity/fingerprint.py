@@ -6,8 +6,6 @@ screen is that of a usual desktop, and a machine in UTC gets the time zone of it
 replaced: pages can detect that by comparing it with a worker's.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -18,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from browsers.cdp.session import Event
 from browsers.model import Tier
@@ -85,7 +83,7 @@ class BrowserHost:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def here(cls) -> BrowserHost:
+    def here(cls) -> Self:
         """Return the properties of this machine."""
         return cls(
             system=platform.system(),
@@ -182,9 +180,7 @@ class BrowserIdentity:
     timezone: str
 
     @classmethod
-    def of(
-        cls, product: str, tier: Tier, settings: BrowserSettings, host: BrowserHost | None = None
-    ) -> BrowserIdentity:
+    def of(cls, product: str, tier: Tier, settings: BrowserSettings, host: BrowserHost | None = None) -> Self:
         """Return the identity of a browser build on a machine, by default this one.
 
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",

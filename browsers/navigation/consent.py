@@ -1,13 +1,11 @@
 """Refuse consent banners with clicks, and hide those that cannot be refused. Consent is never given."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Any
+from typing import Any, Self
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
@@ -75,7 +73,7 @@ async def refuse_consent(
 
 
 class _BannerFrame:
-    def __init__(self, session: Session, frame_id: str, parent: _BannerFrame | None = None, owner_id: int = 0) -> None:
+    def __init__(self, session: Session, frame_id: str, parent: Self | None = None, owner_id: int = 0) -> None:
         """Use the session of the frame's process. `owner_id` is the node of the frame element in the parent."""
         self.session = session
         self.frame_id = frame_id

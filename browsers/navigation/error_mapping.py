@@ -4,11 +4,10 @@ Chromium shows ERR_SOCKS_CONNECTION_FAILED for every refusal of the proxy, and n
 redirects. The reason and the host are in the traffic log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import urllib.parse
 from dataclasses import dataclass
+from typing import Self
 
 from browsers import errors
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, ends_with_number, normalize_host, parse_address
@@ -166,7 +165,7 @@ class _Origin:
     port: int
 
     @classmethod
-    def of(cls, url: str) -> _Origin:
+    def of(cls, url: str) -> Self:
         try:
             parts = urllib.parse.urlsplit(url)
             host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,7 +1,5 @@
 """Read the response of a main document, paused before it is committed: status, headers, media type and body."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re
@@ -9,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Self
 
 import ada_url
 
@@ -101,7 +100,7 @@ class PausedResponse:
     """Loader id of the document that it may become, or empty if unknown."""
 
     @classmethod
-    def of(cls, event: Event) -> PausedResponse:
+    def of(cls, event: Event) -> Self:
         """Create it from a `Fetch.requestPaused` event at the response stage."""
         headers = tuple((h["name"], h["value"]) for h in event.get("responseHeaders", ()))
         url = event["request"]["url"] + event["request"].get("urlFragment", "")
@@ -109,7 +108,7 @@ class PausedResponse:
         return cls(event["requestId"], url, status, headers, _by_name(headers), loader_id)
 
     @classmethod
-    def of_received(cls, event: Event) -> PausedResponse:
+    def of_received(cls, event: Event) -> Self:
         """Create it from a `Network.responseReceived` event of a document that was not paused."""
         response = event["response"]
         headers = ((name, value) for name, values in response["headers"].items() for value in values.split("\n"))

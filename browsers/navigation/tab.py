@@ -1,10 +1,9 @@
 """A browser tab with its own browser context and proxy listener, and the URLs in its HTTP cache."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
+from typing import Self
 from urllib.parse import unquote
 
 import ada_url
@@ -113,7 +112,7 @@ class Tab:
         self._pauses_requests = False
 
     @classmethod
-    async def open(cls, connection: Connection, egress: EgressProxy) -> Tab:
+    async def open(cls, connection: Connection, egress: EgressProxy) -> Self:
         """Open a new tab. Raises BrowserGoneError, CommandFailedError or TimeoutError."""
         async with contextlib.AsyncExitStack() as undo:
             listener = await egress.open_listener()

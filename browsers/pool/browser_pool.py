@@ -1,14 +1,12 @@
 """Start, replace and stop the browsers: one for each tier, started on demand and stopped when idle."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from browsers import errors
 from browsers.chromium import locate
@@ -74,7 +72,7 @@ class BrowserPool:
         self._closing = False
         self._was_sandboxed = False
 
-    async def __aenter__(self) -> BrowserPool:
+    async def __aenter__(self) -> Self:
         """Start the tasks of the pool."""
         self._folder.__enter__()
         self._spawn(self._maintain())

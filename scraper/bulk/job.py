@@ -4,8 +4,6 @@ The pages are read by this process or by a cluster; both take them from here and
 list is written once, and written rows are never lost.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno
@@ -24,7 +22,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import apsw
 
@@ -238,7 +236,7 @@ class BulkJob:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None) -> AsyncIterator[BulkJob]:
+    async def open(cls, spec: JobSpec, *, notify: Callable[[str], None] = lambda _: None) -> AsyncIterator[Self]:
         """Start or continue the job; all delivered rows are written at the end of the block.
 
         Raises:

@@ -4,8 +4,6 @@ Sources of paths and keys, November 2026: the documentation of each client; `url
 never changes with the guides, so that an agent always reads the guide of the installed version.
 """
 
-from __future__ import annotations
-
 import base64
 import difflib
 import json
@@ -15,7 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 import click
@@ -43,7 +41,7 @@ class ServerCommand:
     args: tuple[str, ...] = ("stdio",)
 
     @classmethod
-    def of_this_process(cls) -> ServerCommand:
+    def of_this_process(cls) -> Self:
         """Return the command of the running program by its absolute path, or uvx, whose environments may be deleted."""
         program = shutil.which(sys.argv[0]) or sys.argv[0]
         if any(folder in program for folder in _UVX_CACHE):

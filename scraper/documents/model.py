@@ -1,10 +1,8 @@
 """Request and result of a document reader, and what all readers share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError
@@ -77,7 +75,7 @@ class ParsedDocument:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> ParsedDocument:
+    def of_json(cls, data: Mapping[str, Any]) -> Self:
         """Build a document from the output of `as_json` of an untrusted process.
 
         Raises:

@@ -1,12 +1,10 @@
 """Score the sentences of pages for a question: a weighted sum of features."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +103,7 @@ class Question:
     content: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Question:
+    def of(cls, text: str) -> Self:
         """Split a text into the terms of a question."""
         terms = tuple(split_terms(text))
         return cls(text, terms, tuple(term for term in terms if term not in _stop_terms()))

@@ -1,13 +1,12 @@
 """Decide which URLs a crawl may visit, recognize mazes, and count the excluded URLs by reason."""
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Self
 from urllib.parse import unquote
 
 import ada_url
@@ -114,7 +113,7 @@ class CrawlScope:
     exclude: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, start: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> CrawlScope:
+    def of(cls, start: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Self:
         """Return the scope of a start page: its folder, or the whole site if there are patterns of paths to include.
 
         Raises:
@@ -124,7 +123,7 @@ class CrawlScope:
         include, exclude = (tuple(_read_pattern(one, start) for one in patterns) for patterns in (include, exclude))
         return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
 
-    def follow(self, final_url: str, links: Iterable[Outlink]) -> CrawlScope:
+    def follow(self, final_url: str, links: Iterable[Outlink]) -> Self:
         """Return the scope after the start page was read, with the folder that `find_folder` returns."""
         return self if self.include else replace(self, folder=find_folder(self.start, final_url, links))
 

@@ -1,12 +1,11 @@
 """Measure how similar two texts are, and find near copies among a few texts or thousands."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from typing import Self
 
 from scraper.text.terms import split_markdown_terms
 
@@ -89,12 +88,12 @@ class Sketch:
     """Number of different runs of the text."""
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Sketch:
+    def of(cls, words: Sequence[str]) -> Self:
         """Return the sketch of a text."""
         runs = {zlib.crc32(" ".join(run).encode()) for run in split_runs(words, _RUN_WORDS)}
         return cls(tuple(sorted(runs)[:_SKETCH_SIZE]), len(runs))
 
-    def similarity(self, other: Sketch) -> float:
+    def similarity(self, other: Self) -> float:
         """Return the estimated Jaccard similarity of the runs of two texts, from 0 to 1."""
         one, two = set(self.numbers), set(other.numbers)
         if not one or not two:
@@ -109,13 +108,13 @@ class Sketch:
         """Hash up to which the sketch has all runs of the text."""
         return self.numbers[-1] if self.run_count > _SKETCH_SIZE else math.inf
 
-    def containment(self, other: Sketch) -> float:
+    def containment(self, other: Self) -> float:
         """Return the estimated share of the runs of this text that another text has, from 0 to 1."""
         limit = min(self.limit, other.limit)
         own = [number for number in self.numbers if number <= limit]
         return len(set(own).intersection(other.numbers)) / len(own) if own else 0.0
 
-    def excerpt_share(self, sources: Iterable[Sketch]) -> float:
+    def excerpt_share(self, sources: Iterable[Self]) -> float:
         """Return the estimated share of the runs of this text that are excerpts of other texts, from 0 to 1.
 
         A source of which this text has half or more is not a source, but a text of the same form. Runs that several

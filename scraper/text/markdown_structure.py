@@ -3,12 +3,11 @@
 The pieces of a divided text join without gap or overlap, and each piece is valid Markdown by itself.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 from scraper.errors import InvalidArgumentError
 from scraper.model import Heading
@@ -216,7 +215,7 @@ class TextCut:
     after: str = ""
 
     @classmethod
-    def whole(cls, text: str) -> TextCut:
+    def whole(cls, text: str) -> Self:
         """Return a whole text as one piece."""
         return cls(text, 0, len(text), len(text))
 

@@ -1,12 +1,10 @@
 """Predict the probability that each block of a page is content, with a trained model loaded from a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +146,7 @@ class ModelWeights:
     page_types: PageTypeClassifier
 
     @classmethod
-    def load(cls, file: IO[bytes]) -> ModelWeights:
+    def load(cls, file: IO[bytes]) -> Self:
         """Read an archive that `benchmarks.training.weights_file` wrote. The linear weights have a common scale."""
         with np.load(file, allow_pickle=False) as data:
             rounds = [

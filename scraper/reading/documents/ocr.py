@@ -3,8 +3,6 @@
 The program receives pixels that the sandbox decoded, never the bytes of a document.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import binascii
@@ -18,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import ParsedDocument
@@ -70,7 +68,7 @@ class PageImage:
     pixels: bytes
 
     @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> PageImage:
+    def of_json(cls, data: Mapping[str, Any]) -> Self:
         """Build an image from the response of an untrusted process; limit its resolution to 70 to 600 dpi.
 
         Raises:
