@@ -3,8 +3,6 @@
 Source: draft-ietf-webbotauth-httpsig-protocol-01, RFC 9421.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -52,7 +50,7 @@ class SigningKey:
     """Private key, `KEY_BYTES` long."""
 
     @cached_property
-    def _private(self) -> Ed25519PrivateKey:
+    def _private(self) -> "Ed25519PrivateKey":
         # Imported late: it takes 35 ms, and few servers sign.
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

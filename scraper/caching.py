@@ -3,8 +3,6 @@
 Concurrent callers of the same work share it, in one process or across servers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import hashlib
@@ -247,7 +245,7 @@ class PageCache:
 
     async def find(
         self, url: str, principal: str, *, methods: tuple[str, ...], max_age_s: float | None = None
-    ) -> StoreLookup[Reading]:
+    ) -> "StoreLookup[Reading]":
         """Look up the caller's page of a canonical URL, read by one of `methods`.
 
         A page older than `max_age_s` seconds (by default the operator's limit) is returned as `stale` if it has

@@ -1,7 +1,5 @@
 """Click an element once it is visible, stable, enabled and not covered; type into a field or select options at once."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib
@@ -261,7 +259,7 @@ class PageElement:
         described = await session.send("DOM.describeNode", objectId=identifier, limit_s=_LIMIT_S)
         return identifier, described["node"]["backendNodeId"]
 
-    def with_node(self, node_id: int) -> PageElement:
+    def with_node(self, node_id: int) -> "PageElement":
         """Return another element of the same frame, which messages call as this one."""
         own = (self._processes, self.process, self._devices, self._window)
         return PageElement(*own, node_id=node_id, frame_id=self._frame_id, label=self.label)

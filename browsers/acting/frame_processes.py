@@ -1,7 +1,5 @@
 """Track the renderer processes of a page: cross-site frames run in processes of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +33,7 @@ class FrameProcess:
     """Topmost frame in this process."""
     prefix: str = ""
     """Prefix of the references in this process; empty for the main frame."""
-    parent: FrameProcess | None = None
+    parent: "FrameProcess | None" = None
     worlds: dict[str, int] = field(default_factory=dict)
     has_objects: bool = False
 

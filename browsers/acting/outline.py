@@ -4,8 +4,6 @@ The reference of a line contains the node id of Chromium. It stays valid while t
 compared line by line.
 """
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -63,7 +61,7 @@ class OutlineLine:
     is_active: bool = False
     """True if the line is a control, which steps may refer to."""
     box: Box | None = None
-    pieces: list[OutlineLine] = field(default_factory=list)
+    pieces: "list[OutlineLine]" = field(default_factory=list)
     """Lines of the single texts that were joined to this line; empty for other roles."""
     frame_id: str = ""
     goal: str = ""

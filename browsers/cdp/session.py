@@ -4,8 +4,6 @@ A `CdpTransport` carries the messages. There are two (docs/decisions/001-transpo
 because pages can detect it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time
@@ -68,7 +66,7 @@ class CdpTransport(Protocol):
 class Session:
     """Send commands to one target, or to the browser itself, and receive its events."""
 
-    def __init__(self, connection: Connection, session_id: str | None) -> None:
+    def __init__(self, connection: "Connection", session_id: str | None) -> None:
         """Use one session of the connection; the id None means the browser itself."""
         self.id = session_id
         self._connection = connection
@@ -120,7 +118,7 @@ class Session:
         """Send a command and ignore its answer."""
         self.start(method, **params).add_done_callback(_ignore_failure)
 
-    def child(self, session_id: str) -> Session:
+    def child(self, session_id: str) -> "Session":
         """Return the session of a target attached through this one: a frame with its own process."""
         session = self._children[session_id] = self._connection.add_session(session_id)
         session._parent = self

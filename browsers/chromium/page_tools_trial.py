@@ -4,8 +4,6 @@ The browser trusts our key beside Chromium's, and a document gets a token that t
 Token format: https://github.com/GoogleChrome/OriginTrials, version 3.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import json
@@ -23,7 +21,7 @@ _DAY_S = 86_400
 
 
 @functools.cache
-def _key() -> Ed25519PrivateKey:
+def _key() -> "Ed25519PrivateKey":
     # Imported late: it takes 35 ms, and a server may use no browser.
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

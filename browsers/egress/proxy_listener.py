@@ -1,7 +1,5 @@
 """SOCKS5 listener of one browser context, and the connections through it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno
@@ -62,7 +60,7 @@ class ProxyListener:
         limits: ProxyLimits,
         connect: ConnectFunction,
         buffer: memoryview,
-        on_close: Callable[[ProxyListener], None],
+        on_close: "Callable[[ProxyListener], None]",
         third_parties: ThirdPartyPolicy,
     ) -> None:
         """Accept connections on a listening socket and open them with `connect`; the event loop shares one `buffer`."""
@@ -161,7 +159,7 @@ class ProxyListener:
         self.drop_connections()
         return False
 
-    def forget(self, connection: ProxiedConnection) -> None:
+    def forget(self, connection: "ProxiedConnection") -> None:
         """Remove a closed connection."""
         self.connections.discard(connection)
 

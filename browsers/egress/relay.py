@@ -13,8 +13,6 @@ The whole proxy on two busy cores (`python -m benchmarks.egress`): 0.28-0.44 ms 
 resources, which Chromium loads over 38 connections.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time
@@ -26,7 +24,7 @@ BUFFER_BYTES = 1024 * 1024
 
 class _Pump:
     def __init__(
-        self, relay: Relay, source: socket.socket, sink: socket.socket, buffer: memoryview, *, is_upload: bool
+        self, relay: "Relay", source: socket.socket, sink: socket.socket, buffer: memoryview, *, is_upload: bool
     ) -> None:
         """Copy from `source` to `sink` through the shared buffer. An upload goes to the site."""
         self._relay = relay

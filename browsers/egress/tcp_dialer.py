@@ -1,7 +1,5 @@
 """Connect to a host by the first of its checked addresses that answers ("happy eyeballs", RFC 8305)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno
@@ -42,7 +40,7 @@ _MAYBE_NO_NETWORK = frozenset(
 class NetworkCheckingConnector:
     """Connect, and after a failure report NO_NETWORK if no well-known name is found, checked each `CHECK_AGE_S`."""
 
-    def __init__(self, connect: ConnectFunction, resolver: CachingResolver, *, has_private_networks: bool) -> None:
+    def __init__(self, connect: "ConnectFunction", resolver: CachingResolver, *, has_private_networks: bool) -> None:
         """Connect with `connect`. With `has_private_networks`, a recent connection also proves that there is one."""
         self._connect = connect
         self._resolver = resolver
@@ -52,7 +50,7 @@ class NetworkCheckingConnector:
         self._checked_at = 0.0
         self._is_down = False
 
-    async def connect(self, host: str, port: int) -> OpenConnection:
+    async def connect(self, host: str, port: int) -> "OpenConnection":
         """Connect to the host. Raises ConnectionDeniedError, with NO_NETWORK if this machine reaches no host."""
         try:
             opened = await self._connect(host, port)

@@ -4,8 +4,6 @@ Each site has the frontier of a crawl. Pages that were read are added in the ord
 job that was killed comes to the same decisions from the written pages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +27,7 @@ from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
 
-async def open_planner(job: BulkJob) -> CrawlPlanner:
+async def open_planner(job: BulkJob) -> "CrawlPlanner":
     """Return the planner of a crawl, restored from the pages that are already written."""
     options = job.spec.crawl
     assert options is not None
@@ -39,7 +37,7 @@ async def open_planner(job: BulkJob) -> CrawlPlanner:
     return planner
 
 
-def is_complete(job: BulkJob, planner: CrawlPlanner | None) -> bool:
+def is_complete(job: BulkJob, planner: "CrawlPlanner | None") -> bool:
     """Return True if each page of a list is delivered, or a crawl reads no page and none is left that is worth it."""
     if planner is None:
         return job.stats.remaining <= 0

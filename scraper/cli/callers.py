@@ -1,7 +1,5 @@
 """The caller of a command: a person or a coding agent, and the rules for agents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -33,7 +31,7 @@ class RemoteCommand:
     folder: Path
     is_agent: bool
     session_owner: str
-    run: Callable[[ServicesCall], ToolAnswer]
+    run: "Callable[[ServicesCall], ToolAnswer]"
     """Run a call with the open services, in the event loop of the server."""
     settings: Settings
     printed: list[tuple[int, str]] = field(default_factory=list)

@@ -1,7 +1,5 @@
 """Exit codes of all commands, derived from the errors of an answer."""
 
-from __future__ import annotations
-
 import enum
 from typing import TYPE_CHECKING
 
@@ -40,7 +38,7 @@ _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
 """Status codes with which a site refuses a visitor. Other codes, such as 404, concern the page."""
 
 
-def code_of_answer(answer: ToolAnswer) -> ExitCode:
+def code_of_answer(answer: "ToolAnswer") -> ExitCode:
     """Return the exit code of an answer; failures of different kinds give INCOMPLETE."""
     if answer.is_error or answer.is_empty:
         codes = {code_of_error(failure) for failure in answer.failures}

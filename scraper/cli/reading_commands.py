@@ -1,7 +1,5 @@
 """Commands that read, search or act on single pages and questions, and their input from files and standard input."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -88,7 +86,7 @@ _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
 def see(output: Path, as_json: bool, **flags: Any) -> int:
     """Save a picture of a page as a browser window shows it, with its images."""
 
-    def make(settings: Settings) -> Tool:
+    def make(settings: Settings) -> "Tool":
         # Imported late, so that help is printed without loading the tools.
         from scraper.tools.browser_tools import see_tool
 

@@ -3,8 +3,6 @@
 A syntax that cannot be read adds a warning and never affects the others.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -137,7 +135,7 @@ def extract(
 def read_facts(
     page: PageTree,
     about: Metadata,
-    graphs: Mapping[FactSource, SchemaGraph],
+    graphs: "Mapping[FactSource, SchemaGraph]",
     tags: list[tuple[str, str]],
     fetched: list[Any],
     base: str,

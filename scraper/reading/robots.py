@@ -1,7 +1,5 @@
 """robots.txt (RFC 9309): fetch, cache and apply the rules of a site."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -93,7 +91,7 @@ class _File:
     """Seconds of the epoch at which the file is requested again."""
     is_failure_temporary: bool = False
     """True if a retry may succeed; False if the host does not exist."""
-    rules: RobotsRules = field(default_factory=lambda: RobotsRules(""), compare=False)
+    rules: "RobotsRules" = field(default_factory=lambda: RobotsRules(""), compare=False)
     """Parsed `text`, for a file in the cache."""
     host_error: errors.ScraperError | None = field(default=None, compare=False)
     """The last failure, if the other files of the host fail too."""
@@ -137,7 +135,7 @@ class RobotsFiles:
         file = self._files.get(origin)
         return "" if file is None else file.text
 
-    async def load_rules(self, origin: str, principal: str, deadline: Deadline) -> RobotsRules:
+    async def load_rules(self, origin: str, principal: str, deadline: Deadline) -> "RobotsRules":
         """Return the rules of the robots.txt of an origin, none if everything is allowed.
 
         Raises:

@@ -1,7 +1,5 @@
 """Request of a search, and checks of its arguments; invalid ones raise `InvalidArgumentError`."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -64,8 +62,8 @@ def parse_query(query: str) -> str:
 
 
 def parse_engines(
-    names: Sequence[str] | None, engines: Mapping[str, Engine], defaults: Sequence[str]
-) -> tuple[Engine, ...]:
+    names: Sequence[str] | None, engines: "Mapping[str, Engine]", defaults: Sequence[str]
+) -> "tuple[Engine, ...]":
     """Return the engines with these names, in any case, each once; the default ones for None."""
     if names is None:
         return tuple(engines[name] for name in defaults)

@@ -3,8 +3,6 @@
 Engines block clients that send many requests in a row. Servers with the same public address share the limits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import random
@@ -40,7 +38,7 @@ def _hash_route(route: str) -> str:
     return hashlib.sha256(route.encode()).hexdigest()[:12] if route else "direct"
 
 
-def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrottle:
+def open_engine_throttle(settings: Settings, shared: SharedState) -> "EngineThrottle":
     """Return the throttle that this server shares with others on its route."""
     return EngineThrottle(None if shared.is_alone else shared.leases, _hash_route(describe_route(settings)))
 

@@ -1,7 +1,5 @@
 """Serve the tools over HTTP: two protocol endpoints, probes, metrics, REST interface and playground."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 class Health:
     """The two probes of a server."""
 
-    holder: ServicesHolder[Services]
+    holder: "ServicesHolder[Services]"
     calls: CallDispatcher
     queue_limit: int
     version: str

@@ -1,7 +1,5 @@
 """Open and close the services of a server process, collect stop signals, and limit the time of a shutdown."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -175,7 +173,7 @@ class ServerContext:
     stops: StopSignals
     version: str
     openai_tools: Sequence[Tool] = ()
-    issuer: OAuthResourceServer | None = None
+    issuer: "OAuthResourceServer | None" = None
 
 
 def _has_failed(opening: asyncio.Future[A]) -> bool:

@@ -1,7 +1,5 @@
 """Order the waiting URLs of a crawl by place, by words, and by the value of visited pages of the same kind."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections import Counter
@@ -61,7 +59,7 @@ class CrawlCandidate:
     is_done: bool = False
     """True if it was chosen or excluded."""
     is_visited: bool = False
-    parent: CrawlCandidate | None = None
+    parent: "CrawlCandidate | None" = None
     """Page that linked to it first."""
 
     def add_text(self, text: str) -> bool:
@@ -153,7 +151,7 @@ class UrlKind:
             heapq.heappop(self.pending)
         return None
 
-    def absorb(self, other: UrlKind) -> None:
+    def absorb(self, other: "UrlKind") -> None:
         """Add the counts of another kind, and average the values by the number of visits."""
         if total := self.tries + other.tries:
             for name in ("content", "lead", "relevance"):

@@ -5,8 +5,6 @@ number alone is no noise, because people watch prices, versions and dates. Diffe
 are noise too.
 """
 
-from __future__ import annotations
-
 import bisect
 import difflib
 import re
@@ -284,7 +282,7 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: f
     return PageComparison(tuple(changes), noise + found.count(None))
 
 
-def _edit(old: Block | None, new: Block, instability: _Instability | None, elapsed_s: float) -> BlockChange | None:
+def _edit(old: Block | None, new: Block, instability: "_Instability | None", elapsed_s: float) -> BlockChange | None:
     """Return the change to a block from an old one, if there is one; or None if it is noise."""
     if instability is not None and instability.covers(new):
         return None

@@ -1,7 +1,5 @@
 """Open the stores that the settings select: local SQLite files, or PostgreSQL for servers that share data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +28,7 @@ class Store:
     searches: SearchCache
     indexes: IndexService
     records: RecordLogs
-    server: PostgresPool | None = None
+    server: "PostgresPool | None" = None
     """Connections to PostgreSQL; None if SQLite files are used."""
 
     @property

@@ -1,7 +1,5 @@
 """Create, fill and search named indexes within limits, in one thread."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -48,7 +46,7 @@ _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_-")
 class _Index:
     store: IndexStore
     stored: StoredIndex
-    words: InvertedIndex
+    words: "InvertedIndex"
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes by document id, in the order of adding."""
     digests: dict[str, int] = field(default_factory=dict)

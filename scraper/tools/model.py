@@ -1,7 +1,5 @@
 """Define tools: parameters with JSON Schemas, calls, answers, and the conversion of errors to answers."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re
@@ -319,9 +317,9 @@ class ToolAnswer:
     """True if the call succeeded but found nothing."""
     media: tuple[Media, ...] = ()
     """Images and files that follow the text."""
-    reading: Reading | None = field(default=None, compare=False)
+    reading: "Reading | None" = field(default=None, compare=False)
     """Complete page or document of which the text shows a part."""
-    fields: tuple[tuple[str, PageFields | ScraperError], ...] = field(default=(), compare=False)
+    fields: "tuple[tuple[str, PageFields | ScraperError], ...]" = field(default=(), compare=False)
     """Fields or all records of each URL, of which the text shows a part."""
 
     @property

@@ -1,7 +1,5 @@
 """Tool `extract_structured`: structured data of a page, fields by name, example or recipe, or records of a list."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -161,7 +159,9 @@ def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
     return hints
 
 
-async def _extract_structured(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+async def _extract_structured(
+    services: "Services", arguments: dict[str, Any], call: model.ToolCall
+) -> model.ToolAnswer:
     if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
     data = await services.structured.extract(arguments["url"][0], **call.options)
@@ -174,7 +174,7 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
     )
 
 
-async def _extract_fields(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
+async def _extract_fields(services: "Services", arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
     _, is_list, ignored = _read_schema(arguments["fields"] or {})
     request = FieldRequest(
         records=arguments["records"] or is_list,

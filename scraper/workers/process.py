@@ -1,7 +1,5 @@
 """Start worker processes, exchange frames with them, and end them, from the server's side."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -188,7 +186,7 @@ class ForkServerClient:
         """Return True while it can fork."""
         return self._process.poll() is None
 
-    def fork(self) -> Worker:
+    def fork(self) -> "Worker":
         """Start a worker for `Worker.wait_until_ready`; raise ProcessGoneError if the fork server has ended."""
         self._forked += 1
         ours, theirs = create_socket_pair()

@@ -3,8 +3,6 @@
 PDFium's reader does this for the fonts of TeX only. These rules cover the fonts of web pages, Word and publishers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +36,8 @@ class _Part:
     box: TextRun
     tex: str
     runs: tuple[TextRun, ...]
-    over: list[_Part] = field(default_factory=list)
-    under: list[_Part] = field(default_factory=list)
+    over: "list[_Part]" = field(default_factory=list)
+    under: "list[_Part]" = field(default_factory=list)
 
     @property
     def has_structure(self) -> bool:

@@ -1,7 +1,5 @@
 """Layout model of a PDF page: text runs, drawn lines, rows, and the blocks built from them."""
 
-from __future__ import annotations
-
 import enum
 import math
 from dataclasses import dataclass, replace
@@ -117,7 +115,7 @@ class TagNode:
 
     kind: str
     marks: tuple[int, ...] = ()
-    children: tuple[TagNode, ...] = ()
+    children: "tuple[TagNode, ...]" = ()
     column_span: int = 1
     row_span: int = 1
     text: str = ""

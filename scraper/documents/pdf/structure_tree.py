@@ -1,7 +1,5 @@
 """Blocks from the structure tree of a tagged PDF, if the tags cover the page and are meaningful."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
@@ -42,7 +40,7 @@ def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
     return blocks
 
 
-def _is_reliable(page: LayoutPage, reader: _TagReader, blocks: Sequence[LayoutBlock]) -> bool:
+def _is_reliable(page: LayoutPage, reader: "_TagReader", blocks: Sequence[LayoutBlock]) -> bool:
     inner = [run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height]
     characters = sum(len(run.text) for run in inner)
     tagged = sum(len(run.text) for run in inner if run.mark in reader.used)
@@ -137,7 +135,7 @@ class _TagReader:
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
 
-    def _cell(self, node: TagNode) -> TaggedCell:
+    def _cell(self, node: TagNode) -> "TaggedCell":
         rows = _rows(self._runs(node))
         span = (min(row.x0 for row in rows), max(row.x1 for row in rows)) if rows else None
         return TaggedCell(join_lines(map(text_of_row, rows)), node.column_span, node.row_span, span)

@@ -1,7 +1,5 @@
 """Find the elements that contain one post each: they have the same shape, and each has one author and one date."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -153,7 +151,7 @@ class PostContainer:
 
 @dataclass
 class _Search:
-    cards: _RelatedCards
+    cards: "_RelatedCards"
     found: dict[Element, PostContainer] = field(default_factory=dict)
     used: set[Element] = field(default_factory=set)
     lengths: dict[Element, int] = field(default_factory=dict)

@@ -5,8 +5,6 @@ content security policy forbids all foreign scripts, styles, frames, images and 
 the tool `see`, as data.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses
@@ -61,7 +59,7 @@ _MAX_BODY = 16_384
 class Playground:
     """Routes of the playground."""
 
-    holder: ServicesHolder[Services]
+    holder: "ServicesHolder[Services]"
     calls: CallDispatcher
     version: str
     requires_token: bool

@@ -4,8 +4,6 @@ Services log each event once, with fields, and the counters read the log. So no 
 metrics never disagree.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools
@@ -48,7 +46,7 @@ class Metrics(logging.Handler):
 
     def __init__(
         self,
-        holder: ServicesHolder[Services],
+        holder: "ServicesHolder[Services]",
         calls: CallDispatcher,
         tools: Collection[str],
         *,

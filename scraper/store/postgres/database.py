@@ -4,8 +4,6 @@ The tables are created in one transaction; those of other programs are not chang
 `DatabaseUnavailableError`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -40,7 +38,7 @@ class DatabaseAddress:
     user: str
 
     @classmethod
-    def parse(cls, url: str) -> DatabaseAddress:
+    def parse(cls, url: str) -> "DatabaseAddress":
         """Return the parts of a URL that may be shown."""
         parts = urlsplit(url)
         host = parts.hostname or "localhost"

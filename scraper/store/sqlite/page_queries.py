@@ -5,8 +5,6 @@ words, to count them: 390 ms (95th percentile) with 100,000 pages and common wor
 are counted up to a bound, and if more pages match than are worth ranking, only the newest are ranked: 13 ms.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 import time
@@ -76,7 +74,7 @@ def _compute_weight(connection: apsw.Connection, table: str, phrase: str) -> flo
     return inverse_document_frequency(count, pages)
 
 
-def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
+def _relevance(api: "FTS5ExtensionApi", *weights: Any) -> float:
     mean_length = api.aux_data
     if mean_length is None:
         mean_length = api.aux_data = max(1.0, api.column_total_size(1) / max(1, api.row_count))
