@@ -237,70 +237,36 @@ def _read_rules(engine: str, table: Mapping[str, Any]) -> ParseRules:
 
 
 _LAYOUTS = read_table(__package__, "layouts.toml")
-_RULES = {engine: _read_rules(engine, table) for engine, table in _LAYOUTS.items()}
+_RULES = {engine: _read_rules(engine, table) for engine, table in _LAYOUTS.items() if "layouts" in table}
+_REQUESTS: Mapping[str, BuildRequest] = {
+    "duckduckgo": functools.partial(_duckduckgo_request, "html"),
+    "mojeek": _mojeek_request,
+    "googlenews": _googlenews_request,
+    "startpage": _startpage_request,
+    "brave": _brave_request,
+    "bing": _bing_request,
+    "baidu": _baidu_request,
+}
+_FALLBACKS: Mapping[str, tuple[BuildRequest, ...]] = {
+    "duckduckgo": (functools.partial(_duckduckgo_request, "lite"), _duckduckgo_main_request),
+    "bing": (_bing_feed_request,),
+}
+_HOME_PAGE_FORMS = {"startpage": HomePageForm(_startpage_home_request, _startpage_form_request)}
 
 
-def _make_engine(
-    name: str, build_request: BuildRequest, spacing_s: float, about: str, *, family: str = "", **options: Any
-) -> Engine:
-    parse = functools.partial(_parse, name)
-    return Engine(name, family or name, build_request, parse, spacing_s, about, **options)
+def _make_engine(name: str) -> Engine:
+    table = _LAYOUTS[name]
+    return Engine(
+        name,
+        table.get("family", name),
+        _REQUESTS[name],
+        functools.partial(_parse, name),
+        table["spacing_s"],
+        table["about"],
+        table.get("ready"),
+        _FALLBACKS.get(name, ()),
+        _HOME_PAGE_FORMS.get(name),
+    )
 
 
-_ALL = (
-    _make_engine(
-        "duckduckgo",
-        functools.partial(_duckduckgo_request, "html"),
-        3.0,
-        "General web search over Bing's index; plain pages, so the quickest of all.",
-        family="bing",
-        ready="#links .web-result, a.result-link, article[data-testid='result']",
-        fallbacks=(functools.partial(_duckduckgo_request, "lite"), _duckduckgo_main_request),
-    ),
-    _make_engine(
-        "mojeek",
-        _mojeek_request,
-        3.0,
-        "An independent index of its own; good for a second opinion, weak for long questions.",
-        ready="ul.results-standard, section.news-search-result",
-    ),
-    _make_engine(
-        "googlenews",
-        _googlenews_request,
-        1.0,
-        "News of the last days to years, with publisher and date; no general web pages.",
-    ),
-    _make_engine(
-        "startpage",
-        _startpage_request,
-        5.0,
-        "Google's index; behind a proof of work that takes a browser about a second.",
-        family="google",
-        ready="div.result a.result-title",
-        home_page_form=HomePageForm(_startpage_home_request, _startpage_form_request),
-    ),
-    _make_engine(
-        "brave",
-        _brave_request,
-        5.0,
-        "An independent index with twenty rows a page; often limits by address.",
-        ready='div.snippet[data-type="web"]',
-    ),
-    _make_engine(
-        "bing",
-        _bing_request,
-        5.0,
-        "The largest index besides Google's; blocks clients that it suspects, or sends them wrong results.",
-        ready="#b_results > li.b_algo",
-        fallbacks=(_bing_feed_request,),
-    ),
-    _make_engine(
-        "baidu",
-        _baidu_request,
-        5.0,
-        "The Chinese web; often blocked outside China.",
-        ready="#content_left > .c-container",
-    ),
-)
-
-ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(ENGINE_NAMES, _ALL, strict=True)))
+ENGINES: Mapping[str, Engine] = MappingProxyType({name: _make_engine(name) for name in ENGINE_NAMES})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scraper.retrieval.sentences import Sentence
 from scraper.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_markdown_terms, split_terms, stem
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words, load_once
 
 _MAX_TERMS = 40
@@ -36,54 +37,12 @@ _NEIGHBOR_WEIGHT, _HEADING_WEIGHT = 0.3, 0.6
 """Weight of a word in a neighbor or heading, relative to one in the sentence."""
 _STOP_WORDS = Words("stop_words.any_topic")
 
-_ANSWER_TYPES = tuple(
-    (WordPattern(question, re.NOFLAG), tuple((re.compile(answer), value) for answer, value in answers))
-    for question, answers in (
-        (
-            r"\bhow (?:many|much|old|long|far|often|large|big|high|tall|deep)\b"
-            r"|\bwhat (?:percent|percentage|number|amount|proportion|rate|age|size|dose)\b"
-            r"|\b{search.how_many}\b",
-            (
-                (r"\d", 1.0),
-                (
-                    r"(?i)\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million"
-                    r"|billion|half|dozen|percent|several|few)\b",
-                    0.6,
-                ),
-            ),
-        ),
-        (
-            r"\b(?:when|what (?:year|date|day|month|century|time)|which year|in what year)\b"
-            r"|\b{search.when}\b",
-            (
-                (
-                    r"\b1\d{3}\b|\b20\d\d\b|\b(?:January|February|March|April|May|June|July|August|September|October"
-                    r"|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
-                    r"|\b\d{1,2}(?:st|nd|rd|th) century|\d{3,4}年",
-                    1.0,
-                ),
-                (r"\d", 0.3),
-            ),
-        ),
-        (r"\b(?:who|whom|whose)\b", ((r"(?<![.!?]\s)(?<!^)\b[A-Z][a-z]+", 0.5),)),
-        (
-            r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|location|region)\b",
-            ((r"\b(?:in|at|near|from|to|of|on)\s+(?:the\s+)?[A-Z][a-z]+", 0.7),),
-        ),
-        (
-            r"\bwhy\b|\bwhat (?:caused|causes|is the reason|was the reason|reasons?)\b",
-            (
-                (
-                    r"(?i)\b(?:because|due to|since|in order to|so that|as a result|therefore|caused|leads? to"
-                    r"|resulting|owing|thus|reason)\b",
-                    1.0,
-                ),
-            ),
-        ),
-        (r"\bhow\b", ((r"(?i)\b(?:by|using|through|via|with|use[sd]?|method|when you|may|can)\b", 0.5),)),
-    )
-)
-"""Forms of questions in lower case, and for each the forms of its answers, best first, with their values."""
+_TABLE = read_table(__package__, "sentence_score.toml")
+WEIGHTS: dict[str, float] = _TABLE["weights"]
+_ANSWER_TYPES = [
+    (WordPattern(one["question"], re.NOFLAG), [(re.compile(answer), value) for answer, value in one["answers"]])
+    for one in _TABLE["answer_types"]
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -333,30 +292,6 @@ def _rate_feedback(index: SentenceIndex, base: FloatArray, question: Sequence[st
     weights /= weights.sum() or 1.0
     return np.bincount(stems.pair_sentences, weights=weights[stems.pair_terms], minlength=index.count).astype(float)
 
-
-WEIGHTS = {
-    "answer_type": 1.36,
-    "common_words": -0.8,
-    "digits": 0.65,
-    "feedback": 1.44,
-    "heading_coverage": 1.2,
-    "length": -1.0,
-    "near_coverage": 0.88,
-    "nearness_to_top": 0.65,
-    "neighbor_coverage": 1.74,
-    "pairs": 1.0,
-    "paragraph": 2.41,
-    "paragraph_length": -1.23,
-    "paragraph_start": 0.07,
-    "section_coverage": 0.99,
-    "similar_words": 3.06,
-    "smoothed": -1.85,
-    "stem_coverage": -0.13,
-    "stems": 1.53,
-    "word_coverage": 0.79,
-    "words": 0.9,
-}
-"""Weights of the features. Learned by `benchmarks.train_passages` from two thirds of its texts."""
 
 _MATCHES = ("stem_coverage", "similar_words", "heading_coverage")
 _MIN_UNMATCHED_SCORE = 0.02

@@ -25,28 +25,9 @@ from scraper.server.http.middleware import MESSAGE_BYTES, disconnect_future, rea
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import TEXT_SCHEMA, Tool, ToolAnswer
 from scraper.urls import guess_urls
-from scraper.values.text import suggest
+from scraper.values.text import read_table, suggest
 
-_ERRORS = {
-    400: "The arguments violate the schema.",
-    401: "The token is missing or wrong.",
-    403: "The request comes from a page of another site.",
-    413: "The body is too large.",
-    415: "The body is not application/json.",
-    422: "The call failed: for example, the URL is wrong, or the site blocked the call or could not be reached.",
-    429: "Too many calls; Retry-After is the number of seconds to wait.",
-    500: "The server has a bug; the details are in its log.",
-    503: "The server is shutting down.",
-}
-_ERROR_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "error": {"type": "string", "description": "What happened and what to do next."},
-        "error_code": {"type": "string"},
-        "retryable": {"type": "boolean"},
-    },
-    "required": ["error"],
-}
+_OPENAPI = read_table(__package__, "openapi.toml")
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
 _MARKDOWN = "text/markdown"
@@ -55,10 +36,10 @@ _MARKDOWN = "text/markdown"
 def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> dict[str, Any]:
     """Return the OpenAPI document for these tools."""
     failed = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
-    texts = {status: text for status, text in _ERRORS.items() if requires_token or status != 401}
-    errors = {str(status): {"description": text, "content": failed} for status, text in texts.items()}
+    texts = {status: text for status, text in _OPENAPI["errors"].items() if requires_token or status != "401"}
+    errors = {status: {"description": text, "content": failed} for status, text in texts.items()}
     get_errors = {status: error for status, error in errors.items() if status not in ("413", "415")}
-    schemas: dict[str, Any] = {"Error": _ERROR_SCHEMA, "Text": dict(TEXT_SCHEMA)}
+    schemas: dict[str, Any] = {"Error": _OPENAPI["error_schema"], "Text": dict(TEXT_SCHEMA)}
     paths: dict[str, Any] = {}
     for tool in tools:
         kinds = ["Text"] if tool.has_text else []
@@ -84,17 +65,8 @@ def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> di
             get: dict[str, Any] = {"operationId": f"get_{tool.name}", **about, "responses": answered | get_errors}
             operations["get"] = {**get, "parameters": parameters}
     if any(tool.name == "fetch" for tool in tools):
-        page = {"description": "The page.", "content": {_MARKDOWN: {"schema": {"type": "string"}}}}
-        url = {"name": "url", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        paths["/r/{url}"] = {
-            "get": {
-                "operationId": "read",
-                "summary": "Read a web page as Markdown",
-                "description": "The URL follows /r/ as it is, with its query, or percent-encoded.",
-                "parameters": [url],
-                "responses": {"200": page, **get_errors},
-            }
-        }
+        reader: dict[str, Any] = _OPENAPI["reader"]
+        paths["/r/{url}"] = {"get": {**reader, "responses": {**reader["responses"], **get_errors}}}
     answer: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Search MCP", "version": version},

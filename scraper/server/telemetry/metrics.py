@@ -22,12 +22,15 @@ from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import ServicesHolder
+from scraper.values.text import read_table
 
 if TYPE_CHECKING:
     from scraper.services import Services
 
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 """Seconds. Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""
+_TEXTS = read_table(__package__, "metrics.toml")
+_TOTALS: Mapping[str, str] = _TEXTS["totals"]
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
 """Seconds to wait for the state of the cache. Without an answer, one scrape omits it."""
@@ -71,7 +74,7 @@ class Metrics(logging.Handler):
         self._engines = self._counter("engine_requests", "Requests to search engines.", "engine", "outcome")
         self._refused = self._counter("refused_requests", "Requests refused for their headers.", "reason")
         self._gauges = {
-            name: Gauge(f"search_mcp_{name}", text, registry=self._registry) for name, text in _GAUGES.items()
+            name: Gauge(f"search_mcp_{name}", text, registry=self._registry) for name, text in _TEXTS["gauges"].items()
         }
         self._totals = _Totals()
         self._registry.register(self._totals)
@@ -156,29 +159,3 @@ class _Totals(Collector):
     def collect(self) -> Iterator[CounterMetricFamily]:
         for name, value in self.values.items():
             yield CounterMetricFamily(f"search_mcp_{name}", _TOTALS[name], value=value)
-
-
-_GAUGES = {
-    "calls_running": "Running calls.",
-    "draining": "1 while the server is shutting down.",
-    "ready": "1 while a browser responds.",
-    "visits_active": "Visits in progress, including waiting ones.",
-    "visits_queued": "Visits waiting for a slot.",
-    "queue_seconds": "Expected wait of a new visit for a free slot.",
-    "queue_longest_seconds": "Longest current wait of a visit, including the wait for its host.",
-    "visits_rendering": "Pages being rendered.",
-    "browsers": "Browser processes.",
-    "browser_memory_bytes": "Proportional set size of all processes of the browsers, sampled every 50 visits.",
-    "shared_state_away": "1 while the configured shared state is unavailable.",
-    "servers": "Servers that share one state.",
-    "cache_usable": "1 while the page cache is usable.",
-    "cache_pages": "Cached pages.",
-    "cache_bytes": "Size of the page cache.",
-}
-_TOTALS = {
-    "browser_restarts": "Browser restarts since the server started.",
-    "third_parties_refused": "Hosts of third parties that pages were not allowed to load, since the server started.",
-    "cache_hits": "Cache hits since the server started.",
-    "cache_misses": "Cache misses since the server started.",
-    "cache_lost": "Pages that could not be stored since the server started.",
-}
