@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.settings import Settings
 from scraper.store.index_model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError, Tokenizer
@@ -41,7 +40,7 @@ def search_index_tool(settings: Settings) -> model.Tool:
         _INDEX_NAME,
         model.Parameter("start", IntegerValue(0, 10_000), "First result.", default=0),
     )
-    return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
+    return _index_tool("search_index", "Search a named index", parameters, _search)
 
 
 def search_add_document_tool(settings: Settings) -> model.Tool:
@@ -52,7 +51,7 @@ def search_add_document_tool(settings: Settings) -> model.Tool:
         model.Parameter("metadata", ObjectValue(), "Returned with each hit."),
         _INDEX_NAME,
     )
-    tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document, AddedDocument)
+    tool = _index_tool("search_add_document", "Add to a named index", parameters, _add_document)
 
     async def run(services: Services, arguments: Mapping[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         content = arguments.get("content")
@@ -76,18 +75,18 @@ def search_create_index_tool(settings: Settings) -> model.Tool:
         model.Parameter("backend", _Backend(), "sqlite survives a restart.", default="memory"),
         model.Parameter("tokenizer_config", tokenizer, "How to split words."),
     )
-    tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index, CreatedIndex)
+    tool = _index_tool("search_create_index", "Make a named index", parameters, _create_index)
     return replace(tool, read_only=False, idempotent=False)
 
 
-def _index_tool(name: str, title: str, parameters: model.Parameters, work: _Work, kind: Any) -> model.Tool:
+def _index_tool(name: str, title: str, parameters: model.Parameters, work: _Work) -> model.Tool:
     async def answer(services: Services, arguments: dict[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         try:
             return model.json_answer(await work(services, arguments, call))
         except IndexFaultError as fault:
             return _failure(str(fault))
 
-    tool = model.make_tool(name, title, parameters, answer, answer=kind | FailedIndexCall, open_world=False)
+    tool = model.make_tool(name, title, parameters, answer, open_world=False)
 
     async def run(services: Services, arguments: Mapping[str, Any], call: model.ToolCall) -> model.ToolAnswer:
         result = await tool.run(services, arguments, call)

@@ -4,11 +4,9 @@ import hashlib
 import logging
 import re
 import secrets
-import types
-import typing
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, TypedDict, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
@@ -16,7 +14,7 @@ from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
-from scraper.values.text import ECHO_CHARS, read_file, suggest, truncate
+from scraper.values.text import ECHO_CHARS, read_file, read_table, suggest, truncate
 from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, ObjectValue, StringValue, ValueType
 
 if TYPE_CHECKING:
@@ -33,33 +31,28 @@ TEXT_SCHEMA: Mapping[str, Any] = {
 }
 """Schema of an answer in Markdown."""
 
-_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_ANSWERS = read_table(__package__, "answers.toml")
 
 
-def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a JSON type, TypedDict or union, without references, or raise TypeError."""
-    if kind is Any:
-        return {}
-    if kind in _TYPES:
-        return {"type": _TYPES[kind]}
-    if typing.is_typeddict(kind):
-        hints = typing.get_type_hints(kind, include_extras=True)
-        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
-        properties = {name: schema_of(get_args(hint)[0] if name in optional else hint) for name, hint in hints.items()}
-        required = [name for name in hints if name not in optional]
-        return {"type": "object", "properties": properties, "required": required}
-    if get_origin(kind) is list:
-        return {"type": "array", "items": schema_of(get_args(kind)[0])}
-    if get_origin(kind) is dict:
-        # No boolean: a library that converts schemas expects a schema.
-        values = schema_of(get_args(kind)[1])
-        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
-    if get_origin(kind) in (types.UnionType, Union):
-        parts = [schema_of(part) for part in get_args(kind)]
+def schema_of(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a type in the notation of `answers.toml`, without references."""
+    if "|" in kind:
+        parts = [schema_of(part.strip()) for part in kind.split("|")]
         if all(set(part) == {"type"} for part in parts):
             return {"type": [part["type"] for part in parts]}
         return _merge_objects(parts)
-    raise TypeError(f"no JSON Schema for {kind!r}")
+    if kind.startswith("["):
+        return {"type": "array", "items": schema_of(kind[1:-1])}
+    if kind.startswith("{"):
+        # No boolean: a library that converts schemas expects a schema.
+        return {"type": "object", "additionalProperties": schema_of(kind[1:-1])}
+    if kind not in _ANSWERS:
+        return {} if kind == "any" else {"type": kind}
+    keys = dict(_ANSWERS[kind])
+    schema = schema_of(keys.pop("extends")) if "extends" in keys else {"properties": {}, "required": []}
+    schema["properties"] |= {name: schema_of(value.removesuffix("?")) for name, value in keys.items()}
+    schema["required"] += [name for name, value in keys.items() if not value.endswith("?")]
+    return {"type": "object", **schema}
 
 
 def _merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
@@ -432,23 +425,23 @@ def make_tool(
     parameters: Parameters,
     work: Work,
     *,
-    answer: Any = None,
     check: Check | None = None,
     description: str | None = None,
     **options: Any,
 ) -> Tool:
     """Return a tool with further options of `Tool`; by default, it only reads.
 
-    `answer` is the type of its answers in JSON, None if all are Markdown. `description` is the name of its description
-    file if it differs from `name`.
+    `description` is the name of its description file, and of its answer in `answers.toml`, if it differs from `name`.
     """
+    label = description or name
+    kind = _ANSWERS["tools"].get(label)
     return Tool(
         name=name,
         title=title,
-        description=read_file(__package__, "descriptions", f"{description or name}.md").strip(),
+        description=read_file(__package__, "descriptions", f"{label}.md").strip(),
         input_schema=parameters.schema(),
         run=BoundTool(name, parameters, work, check),
-        data_schema=None if answer is None else schema_of(answer),
+        data_schema=schema_of(kind) if kind else None,
         **options,
     )
 

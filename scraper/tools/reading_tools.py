@@ -14,7 +14,6 @@ from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import research_report
-from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
 from scraper.render.page import FORMATS, LINK_STYLES
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
@@ -77,13 +76,7 @@ def fetch_tool(settings: Settings) -> model.Tool:
         model.PROFILE,
     )
     return model.make_tool(
-        "fetch",
-        "Read a web page",
-        parameters,
-        _fetch,
-        answer=PageAnswer,
-        check=_check_fetch,
-        result_chars=model.RESULT_CHARS,
+        "fetch", "Read a web page", parameters, _fetch, check=_check_fetch, result_chars=model.RESULT_CHARS
     )
 
 
@@ -96,9 +89,7 @@ def fetch_batch_tool(settings: Settings) -> model.Tool:
         _ALSO_QUESTION,
         _TOKENS,
     )
-    return model.make_tool(
-        "fetch_batch", "Read several web pages", parameters, _fetch_batch, answer=list[BatchRow], check=_check_question
-    )
+    return model.make_tool("fetch_batch", "Read several web pages", parameters, _fetch_batch, check=_check_question)
 
 
 def read_doc_tool(settings: Settings) -> model.Tool:
@@ -115,13 +106,7 @@ def read_doc_tool(settings: Settings) -> model.Tool:
         _TOKENS,
     )
     return model.make_tool(
-        "read_doc",
-        "Read a document",
-        parameters,
-        _read_doc,
-        answer=DocumentAnswer,
-        check=_check_question,
-        result_chars=model.RESULT_CHARS,
+        "read_doc", "Read a document", parameters, _read_doc, check=_check_question, result_chars=model.RESULT_CHARS
     )
 
 

@@ -12,7 +12,6 @@ from scraper.errors import ScraperError
 from scraper.model import CachePolicy, ReadRequest
 from scraper.render import research_report
 from scraper.render import search as render
-from scraper.render.json_answers import CacheHit, ComparisonAnswer, ResearchAnswer, SearchResults
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import MAX_LENGTH, iso_date, piece_of
 from scraper.render.search import REASON_TEXTS
@@ -56,14 +55,12 @@ def search_tool(settings: Settings) -> model.Tool:
         model.Parameter("exclude_text", StringValue(), "Forbidden there."),
         model.FORMAT,
     )
-    return model.make_tool("search", "Search the web", parameters, _search, answer=SearchResults)
+    return model.make_tool("search", "Search the web", parameters, _search)
 
 
 def engines_tool(settings: Settings) -> model.Tool:
     """Return `engines`: the list of search engines."""
-    return model.make_tool(
-        "engines", "List search engines", model.Parameters(), _engines, answer=list[str], open_world=False
-    )
+    return model.make_tool("engines", "List search engines", model.Parameters(), _engines, open_world=False)
 
 
 def web_search_tool(settings: Settings) -> model.Tool:
@@ -92,9 +89,7 @@ def cache_search_tool(settings: Settings) -> model.Tool:
         model.Parameter("limit", IntegerValue(1, 50), "Pages.", default=10),
         model.FORMAT,
     )
-    return model.make_tool(
-        "cache_search", "Search pages read before", parameters, _search_cache, answer=list[CacheHit], open_world=False
-    )
+    return model.make_tool("cache_search", "Search pages read before", parameters, _search_cache, open_world=False)
 
 
 def is_blocked(answer: SearchAnswer) -> bool:
@@ -263,7 +258,7 @@ def research_tool(settings: Settings) -> model.Tool:
             "tokens", IntegerValue(model.MIN_TOKENS, model.MAX_TOKENS), "Of all passages. Default: 400 a page."
         ),
     )
-    return model.make_tool("research", "Search and read the best pages", parameters, _research, answer=ResearchAnswer)
+    return model.make_tool("research", "Search and read the best pages", parameters, _research)
 
 
 def compare_tool(settings: Settings) -> model.Tool:
@@ -283,7 +278,6 @@ def compare_tool(settings: Settings) -> model.Tool:
         "Compare web pages",
         parameters,
         _compare,
-        answer=ComparisonAnswer,
         check=lambda arguments: research.check_compared_urls(arguments["urls"]),
     )
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.render import sites as render
-from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.retrieval.model import PageExcerpts
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
@@ -38,12 +37,7 @@ def map_tool(settings: Settings) -> model.Tool:
         model.FORMAT,
     )
     return model.make_tool(
-        "map",
-        "Map a site",
-        parameters,
-        _map,
-        answer=SiteMapAnswer,
-        check=lambda arguments: parse_target(arguments["url"]),
+        "map", "Map a site", parameters, _map, check=lambda arguments: parse_target(arguments["url"])
     )
 
 
@@ -59,7 +53,7 @@ def crawl_tool(settings: Settings) -> model.Tool:
         model.Parameter("exclude_paths", patterns, "Not these paths.", old_name="exclude"),
         model.FORMAT,
     )
-    return model.make_tool("crawl", "Read a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
+    return model.make_tool("crawl", "Read a site", parameters, _crawl, check=_check_crawl)
 
 
 def _check_crawl(arguments: Mapping[str, Any]) -> None:
@@ -106,7 +100,7 @@ def changes_tool(settings: Settings) -> model.Tool:
         ),
         model.FORMAT,
     )
-    return model.make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
+    return model.make_tool("changes", "Page changes", parameters, _changes)
 
 
 def _parse_since(text: str) -> datetime:

@@ -9,7 +9,6 @@ from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.facts.fields.model import MAX_FIELDS, FieldRequest, PageFields
 from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
-from scraper.render.json_answers import StructuredAnswer
 from scraper.settings import Settings
 from scraper.tools import model
 from scraper.urls import parse_target
@@ -65,12 +64,7 @@ _PARAMETERS = model.Parameters(
 def extract_structured_tool(settings: Settings) -> model.Tool:
     """Return `extract_structured`."""
     return model.make_tool(
-        "extract_structured",
-        "Structured data of a web page",
-        _PARAMETERS,
-        _extract_structured,
-        answer=StructuredAnswer,
-        check=_check,
+        "extract_structured", "Structured data of a web page", _PARAMETERS, _extract_structured, check=_check
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import jsonschema
 import pytest
@@ -27,21 +27,15 @@ from tests.site.running import Site
 TOOLS = registry.tools()
 
 
-class _Row(TypedDict):
-    name: str
-    share: NotRequired[float | None]
-
-
-def test_a_schema_comes_from_the_types_of_an_answer() -> None:
-    row = {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "share": {"type": ["number", "null"]}},
-        "required": ["name"],
-    }
-    assert schema_of(list[_Row]) == {"type": "array", "items": row}
-    assert schema_of(dict[str, Any]) == {"type": "object"}
-    with pytest.raises(TypeError, match="no JSON Schema"):
-        schema_of(bytes)
+def test_a_schema_comes_from_the_table_of_answers() -> None:
+    link = {"type": "object", "properties": {"url": {"type": "string"}, "text": {"type": "string"}}}
+    assert schema_of("[Link]") == {"type": "array", "items": {**link, "required": ["url", "text"]}}
+    assert schema_of("number | null") == {"type": ["number", "null"]}
+    assert schema_of("[any]") == {"type": "array", "items": {}}
+    assert schema_of("{string}") == {"type": "object", "additionalProperties": {"type": "string"}}
+    heading = schema_of("DocumentHeading")
+    assert heading["properties"]["page"] == {"type": "integer"}
+    assert heading["required"] == ["level", "text", "start"]
 
 
 @pytest.mark.parametrize("wraps_lists", [True, False])
