@@ -144,11 +144,10 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
     """
     filled = chosen.copy()
     has_goods = types["listing"] + types["collection"] >= _MAX_LISTS
-    if figures and types["forum"] < _MAX_FORUM:
+    if figures:
         for number in _find_parts(page, chosen, (TAGS["dl"],) if has_goods else (TAGS["dl"], TAGS["figure"])):
             at = slice(page.first[number], page.last[number])
-            # Links alone in a figure lead to larger images.
-            filled[at] = page.element_tag[number] == TAGS["dl"] or page.link_share[at] < _MAX_LINKED_LINE
+            filled[at] = page.element_tag[number] == TAGS["dl"] or ~_find_controls(page, at)
     if types["forum"] >= _MAX_FORUM:
         return filled
     is_item = page.tag == TAGS["li"]
@@ -173,19 +172,30 @@ def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) ->
     first = int(chosen.argmax())
     titles = np.flatnonzero(page.tag[:first] == 1)
     title = int(titles[-1]) if len(titles) and first - titles[-1] <= _MAX_LEAD else first
-    are_parts = page.sum_inside(compute_prefix_sums(page.lengths * chosen))[page.up] >= _MIN_AROUND
-    are_parts |= (page.first > title) & (page.last <= first)
+    words = compute_prefix_sums(page.lengths * chosen)
     linked = page.sum_inside(page.link_sums) > _MAX_LINKED * page.sum_inside(page.character_sums)
-    are_parts &= named & (page.blocks > 1 - (page.element_tag == TAGS["figure"]))
+    are_figures = page.element_tag == TAGS["figure"]
     seen: set[tuple[int, ...]] = set()  # the same figure for screens of another width
-    for number in np.flatnonzero(are_parts & ((page.element_tag == TAGS["figure"]) | ~linked)).tolist():
-        start, end = int(page.first[number]), int(page.last[number])
-        if start == end or page.areas[start] & _BESIDE or page.side_kinds[start] & (COMMENTS | TEASERS):
+    for number in np.flatnonzero(named & (page.blocks > 1 - are_figures) & (are_figures | ~linked)).tolist():
+        start, end, around = int(page.first[number]), int(page.last[number]), number
+        while around > 0 and page.blocks[around] == end - start:
+            around = page.parent[around]
+        is_amid = words[page.last[around]] - words[page.first[around]] >= _MIN_AROUND or title < start < end <= first
+        if not is_amid or page.areas[start] & _BESIDE or page.side_kinds[start] & (COMMENTS | TEASERS):
             continue
         texts = tuple(page.text_ids[start:end].tolist())
-        if end - start <= _MAX_BLOCKS and texts not in seen and not _is_apart(page, start, end, figures=True):
+        if end - start <= _MAX_BLOCKS and texts not in seen and not _is_apart(page, start, end, is_part=True):
             seen.add(texts)
             yield number
+
+
+def _find_controls(page: PageStatistics, at: slice) -> BlockMask:
+    """Return the lines of a figure that only link, as to a larger image, but not its caption, or a part of a link."""
+    linked = page.link_share[at] >= _MAX_LINKED_LINE
+    for number in np.flatnonzero(linked).tolist():
+        owner = page.segments.elements.nodes[page.segments.owners[at.start + number]]
+        linked[number] = owner.tag != "figcaption" and next(owner.iterancestors("figcaption", "a"), None) is None
+    return linked
 
 
 def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:
@@ -201,18 +211,22 @@ def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:
     return all(page.depth[owner] - page.depth[around] <= _MAX_LEVELS for owner in owners)
 
 
-def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool) -> bool:
-    """Return True if an element of these blocks is named as navigation, an advertisement or another side part."""
+def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool = False, is_part: bool = False) -> bool:
+    """Return True if an element of these blocks is named as navigation, an advertisement or another side part.
+
+    A figure or list (`is_part`) may hold buttons, and names such as `author` and `meta`.
+    """
     elements = page.segments.elements
+    kinds, tags = (COMMENTS | TEASERS, _APART - {"button"}) if is_part else (SIDE | COMMENTS | TEASERS, _APART)
     low, high = np.searchsorted(page.first, (start, end)).tolist()
     for number in range(low, high):
         if page.last[number] > end or page.first[number] == page.last[number]:
             continue
         features = page.name_features[int(page.name_ids[number])]
-        if elements.tags[number] == "figure" and not figures:
+        if elements.tags[number] == "figure" and not (figures or is_part):
             return True
-        if elements.tags[number] in _APART or features.named_as & ADVERTISEMENT:
+        if elements.tags[number] in tags or features.named_as & ADVERTISEMENT:
             return True
-        if features.kinds & (SIDE | COMMENTS | TEASERS) and not features.kinds & CONTENT:
+        if features.kinds & kinds and not features.kinds & CONTENT:
             return True
     return False

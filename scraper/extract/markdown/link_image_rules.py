@@ -136,13 +136,16 @@ class LinkImageRules(MarkdownRules):
         source = find_image_source(element, _find_picture_set(element))
         url = self.url_resolver.absolute(source)
         if not url:
-            return f"(image: {label})" if source.startswith("data:") else ""
+            return f"(image: {label})" if label and source.startswith("data:") else ""
         if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
 
 
 def _has_caption(element: Element) -> bool:
+    around = element.getparent()
+    if around is not None and around.get("aria-hidden") == "true":
+        return False
     captions = (caption for figure in element.iterancestors("figure") for caption in figure.iter("figcaption"))
     return any(text_of(caption).strip() for caption in captions)
 

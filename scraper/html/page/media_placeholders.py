@@ -6,7 +6,16 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, collect_names, remove, text_of
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    TABLE_SECTIONS,
+    Element,
+    collect_names,
+    find_by_class,
+    pad_names,
+    remove,
+    text_of,
+)
 from scraper.html.dom.urls import find_image_source
 from scraper.urls import join_url
 from scraper.values.text import read_table
@@ -105,3 +114,39 @@ def link_embedded_documents(body: Element, base: str) -> None:
         link = etree.SubElement(paragraph, "a", href=url)
         link.text = " ".join((frame.get("title") or name or "document").split())[:_MAX_FRAME_TITLE] + " (embedded PDF)"
         frame.addprevious(paragraph)
+
+
+_CAPTION = re.compile(r"caption|gallerytext|(?:image|img|photo|picture|figure)[\w-]{0,20}(?:credit|desc)")
+_NO_CAPTION = HEADINGS | {"button", "form", "img", "figcaption", "table"}
+_PARTS = TABLE_SECTIONS | {"table", "tr", "td", "th", "dl", "dt", "dd"}
+_MAX_CLIMB, _MAX_CAPTION, _MAX_BESIDE = 4, 600, 40
+"""Levels between a caption and its picture, characters of a caption, and of other text beside them."""
+
+
+def form_figures(body: Element, classes: str) -> None:
+    """Make captions that only class names declare `figcaption`, and the part with the picture a `figure`."""
+    captions = [element for element in body.iter("figcaption") if next(element.iterancestors("figure"), None) is None]
+    if _CAPTION.search(pad_names(classes)):
+        captions += [element for element, _ in find_by_class(body, _CAPTION) if element.tag != "caption"]
+    for caption in captions[:_MAX_MEDIA]:
+        length = len(text_of(caption).strip())
+        is_inner = next(caption.iterancestors("figcaption"), None) is not None
+        if is_inner or not 0 < length <= _MAX_CAPTION or next(caption.iterdescendants(*_NO_CAPTION), None) is not None:
+            continue
+        for around in islice(caption.iterancestors(), _MAX_CLIMB):
+            if len(text_of(around).strip()) > length + _MAX_BESIDE:
+                break
+            if around.tag not in ("tr", *TABLE_SECTIONS) and next(around.iterdescendants("img"), None) is not None:
+                _form_figure(around, caption)
+                break
+
+
+def _form_figure(around: Element, caption: Element) -> None:
+    for part in around.iter(*_PARTS):
+        part.tag = "div"
+    caption.tag = "figcaption"
+    if "figure" not in (around.tag, *(outer.tag for outer in around.iterancestors())):
+        figure = etree.Element("figure")
+        figure.text, around.text = around.text, None
+        figure.extend(list(around))
+        around.append(figure)

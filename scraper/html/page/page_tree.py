@@ -124,6 +124,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
+    media_placeholders.form_figures(body, classes)
     text_styles.apply_text_styles(body)
     for drawing in list(body.iter("svg")):
         _replace_drawing(drawing)

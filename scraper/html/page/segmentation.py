@@ -106,7 +106,9 @@ class _Segmenter:
         self._read_children(element)
         self._end_block()
         self.breaks = 0
-        self.segments.elements.last[owner] = len(self.segments.texts)
+        last = self.segments.elements.last[owner] = len(self.segments.texts)
+        if self.segments.elements.first[owner] == last:
+            self.pieces = []  # an image alone in an element does not depend on the next block
         self.owner, self.in_link, self.in_strong = parent, in_link, in_strong
         self.in_pre, self.collapsed = in_pre, collapsed
 
