@@ -131,7 +131,7 @@ def _parse_integer(text: str | None, otherwise: int) -> int:
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 _REMOVED_CLASSES = frozenset(
-    "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection copy-button copybtn "
+    "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection editsection copy-button copybtn "
     "clipboard-copy zeroclipboard-container".split()
 )
 _CALLOUT_CLASS = re.compile(

@@ -102,7 +102,6 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
     footnotes.attach_footnotes(root, footnotes.extract_footnotes(root, class_names))
-    elements.remove_edit_links(root)
     elements.insert_spaces(root)
     elements.join_emphasis(root)
     converter = _PageConverter(base)

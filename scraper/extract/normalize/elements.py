@@ -9,7 +9,6 @@ from lxml import etree
 
 from scraper.html.dom import parsing
 from scraper.html.dom.parsing import EMPHASIS, HEADINGS, LISTS, Element
-from scraper.words.matcher import WordPattern
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
 _ACTION_LABEL = re.compile(
@@ -178,24 +177,6 @@ _WORD_WINDOW = 40
 _MAX_MARK = 7
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
-
-
-_EDIT_LINK = WordPattern(r"\s*\[\s*{headings.edit}\s*\]\s*\Z")
-
-
-def remove_edit_links(root: Element) -> None:
-    """Remove the link for editors at the end of a heading, such as "[edit]" in wikis, unless it is the only text."""
-    for heading in root.iter(*HEADINGS):
-        match = _EDIT_LINK.search(parsing.text_of(heading)[-_WORD_WINDOW:])
-        length = len(match[0]) if match else 0
-        if not length or length >= len(parsing.text_of(heading)):
-            continue
-        for event, part in reversed(list(etree.iterwalk(heading, events=("start", "end")))):
-            place = "text" if event == "start" else "tail"
-            if length and (part is not heading or event == "start"):
-                written = getattr(part, place) or ""
-                setattr(part, place, written[:-length])
-                length -= min(length, len(written))
 
 
 def insert_spaces(root: Element) -> None:

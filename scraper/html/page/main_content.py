@@ -17,13 +17,10 @@ _REMOVED_ROLES = frozenset(
     "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist toolbar".split()
 )
 _WITH_ROLE = attribute_selector("role")
-_WITH_ITEMPROP = attribute_selector("itemprop")
 _MAX_REMOVED_SHARE = 0.5
 """Share. An element with more of the page's text is content, regardless of its name."""
 _MIN_MAIN_SHARE = 0.25
 """Share. A landmark with less of the page's text is misplaced."""
-_MIN_LEADING_SHARE = 0.6
-"""Share of all articles' text. An article with less is one of a list."""
 
 
 def is_consent_box(element: Element) -> bool:
@@ -56,29 +53,10 @@ def remove_boilerplate(body: Element) -> int:
 
 
 def find_main_content(body: Element) -> Element:
-    """Return the element with the content of a pruned body by the landmarks of the page."""
-    total = len(text_of(body))
+    """Return the largest `main` landmark of a pruned body, or the body if it has most of the text elsewhere."""
     mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
-    if mains:
-        main = max(mains, key=_length)
-        if _length(main) >= _MIN_MAIN_SHARE * total:
-            return _leading_article(main, total=_length(main))
-    return _leading_article(body, total=total)
-
-
-def _leading_article(within: Element, *, total: int) -> Element:
-    """Return the main article of a page, or `within` if there are several or none."""
-    bodies = (element for element in _WITH_ITEMPROP(within) if element.get("itemprop") == "articleBody")
-    articles = [
-        article
-        for article in (*within.iter("article"), *bodies)
-        if next(article.iterancestors("article"), None) is None and within in article.iterancestors()
-    ]
-    lengths = [_length(article) for article in articles]
-    longest = max(lengths, default=0)
-    if longest and longest >= _MIN_LEADING_SHARE * sum(lengths) and longest >= _MIN_MAIN_SHARE * total:
-        return articles[lengths.index(longest)]
-    return within
+    main = max(mains, key=_length, default=body)
+    return main if _length(main) >= _MIN_MAIN_SHARE * _length(body) else body
 
 
 def _length(element: Element) -> int:

@@ -17,6 +17,7 @@ from scraper.html.dom.parsing import (
     text_of,
 )
 from scraper.html.dom.urls import find_image_source
+from scraper.text.terms import compile_any_of
 from scraper.urls import join_url
 from scraper.values.text import read_table
 
@@ -116,7 +117,7 @@ def link_embedded_documents(body: Element, base: str) -> None:
         frame.addprevious(paragraph)
 
 
-_CAPTION = re.compile(r"caption|gallerytext|(?:image|img|photo|picture|figure)[\w-]{0,20}(?:credit|desc)")
+_CAPTION = compile_any_of(["caption", "gallerytext", r"(?:image|img|photo|picture|figure)[\w-]{0,20}(?:credit|desc)"])
 _NO_CAPTION = HEADINGS | {"button", "form", "img", "figcaption", "table"}
 _PARTS = TABLE_SECTIONS | {"table", "tr", "td", "th", "dl", "dt", "dd"}
 _MAX_CLIMB, _MAX_CAPTION, _MAX_BESIDE = 4, 600, 40

@@ -26,7 +26,7 @@ NAV = "<nav><a href=/a>Menu entry</a></nav>"
         f"<div role=navigation>Top</div><div role=main><p>{WORDS}</p></div><div role=contentinfo>Foot</div>",
         f"{NAV}<article><header><p>{WORDS}</p></header></article><aside><article>Side</article></aside>",
         f"<div><p>{WORDS}</p></div>{NAV}<form><label>Top</label><input></form>",
-        f"<main><form>Top</form><article><p>{WORDS}</p></article><article>Side</article></main>",
+        f"<main><form>Top</form><article><p>{WORDS}</p></article></main><div>Side</div>",
         f"<form id=whole-page><div><p>{WORDS}</p></div></form>",
         f"<div id=onetrust-consent-sdk>Side Top Foot</div><div><p>{WORDS}</p></div>",
     ],

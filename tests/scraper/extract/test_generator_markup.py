@@ -1,0 +1,82 @@
+"""Parts of articles in the markup of site generators, read as a whole between paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.extract.snapshots import read
+
+_PARAGRAPHS = [
+    "The harbor of Sund was dug by hand between 1791 and 1804, and nobody wrote down how many people worked there.",
+    "Its first keeper, Ilse Krug, collected log books from four towns. The oldest one lists cows, priests and barrels.",
+    "Visitors start on the upper floor, where a rope is stretched across the room at the height of the old ferry rope.",
+    "The town council discussed the matter twice in spring, and decided that the bridge should wait for the ferry.",
+]
+_MENU = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("news", "sport", "culture", "weather", "archive"))
+
+
+def markdown_of_article(part: str) -> str:
+    """Return the Markdown of an article with a part between its paragraphs."""
+    one, two, three, four = (f"<p>{text}</p>" for text in _PARAGRAPHS)
+    article = f"<article><h1>Harbor</h1><div>{one}{two}{part}{three}{four}</div></article>"
+    return read(
+        f"<header><nav><ul>{_MENU}</ul></nav></header><main>{article}</main><footer><ul>{_MENU}</ul></footer>"
+    ).markdown
+
+
+@pytest.mark.parametrize(
+    ("part", "caption"),
+    [
+        (
+            "<div class=wp-caption><a href=/f.jpg><img src=/q.jpg alt></a><p class=wp-caption-text>{}</p></div>",
+            "Quay, I.",
+        ),
+        (
+            "<table class=tr-caption-container><tbody><tr><td><a href=/f.jpg><img src=/q.jpg></a></td></tr>"
+            "<tr><td class=tr-caption>{}</td></tr></tbody></table>",
+            "The quay by night",
+        ),
+        (
+            "<div class=thumbinner><a href=/wiki/File:Q.jpg><img alt src=/q.jpg></a> "
+            "<div class=thumbcaption><div class=magnify><a href=/f></a></div>{}</div></div>",
+            "The quay in 1911",
+        ),
+        (
+            "<dl class=gallery-item><dt class=gallery-icon><img src=/q.jpg alt></dt>"
+            "<dd class='wp-caption-text gallery-caption'>{}</dd></dl>",
+            "The quay",
+        ),
+        (
+            "<article class=media><div class=field><div class=field__item><img src=/q.jpg></div></div>"
+            "<div class='field field--name-field-caption'>{}</div></article>",
+            "Before the market opens.",
+        ),
+        ("<figure><img src=/q.jpg><figcaption><a href=/ann>{}</a></figcaption></figure>", "Ann Li / Nord"),
+        (
+            "<section class=fig><h3>Figure 1.</h3><p><img src=/q.jpg></p><div><a href=/f>Open in a new tab</a></div>"
+            "<figcaption><p>{}</p></figcaption></section>",
+            "Flow for two stages. (a) Low water. (b) High water.",
+        ),
+        (
+            "<div class=c><figure><img src=/q.jpg><button>Enlarge</button><figcaption class=meta>{}</figcaption>"
+            "</figure></div>",
+            "Photo: Ann Li",
+        ),
+    ],
+)
+def test_a_picture_stays_with_its_caption(part: str, caption: str) -> None:
+    text = markdown_of_article(part.replace("{}", caption))
+    picture, _, behind = text.partition("https://example.com/q.jpg")
+    assert behind and picture.count("The town") == 0
+    assert caption in behind.partition("Visitors")[0] and "Open in" not in text and "Enlarge" not in text
+
+
+def test_a_linked_card_stays_with_its_caption() -> None:
+    card = (
+        "<figure class=kg-bookmark-card><a href=/story><div class=kg-bookmark-title>How the ferry was saved</div>"
+        "<div class=kg-bookmark-metadata><span class=kg-bookmark-author>Other Paper</span></div></a>"
+        "<figcaption>The report that we quote.</figcaption></figure>"
+    )
+    assert "[How the ferry was saved](https://example.com/story)\n\nOther Paper\n\nThe report that we quote." in (
+        markdown_of_article(card)
+    )
