@@ -117,7 +117,8 @@ def link_embedded_documents(body: Element, base: str) -> None:
         frame.addprevious(paragraph)
 
 
-_CAPTION = compile_any_of(["caption", "gallerytext", r"(?:image|img|photo|picture|figure)[\w-]{0,20}(?:credit|desc)"])
+_PICTURES = "image img photo picture figure".split()
+_CAPTION = compile_any_of(["caption", "gallerytext", *(rf"{one}[\w-]{{0,20}}(?:credit|desc)" for one in _PICTURES)])
 _NO_CAPTION = HEADINGS | {"button", "form", "img", "figcaption", "table"}
 _PARTS = TABLE_SECTIONS | {"table", "tr", "td", "th", "dl", "dt", "dd"}
 _MAX_CLIMB, _MAX_CAPTION, _MAX_BESIDE = 4, 600, 40
