@@ -7,7 +7,7 @@ import numpy as np
 
 from scraper.extract.content import units
 from scraper.extract.content.block_classifier import calibrate, select_by_expected_f1
-from scraper.extract.content.class_name_features import COMMENTS, TAGS, TEASERS
+from scraper.extract.content.class_name_features import TAGS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings
 from scraper.text.terms import split_words
@@ -24,7 +24,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     rows = units.find_rows(page)
     parts = [*rows, *units.find_units(page)]
     p = units.pool(page, calibrate(page, probabilities, types), parts)
-    chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
+    chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths))
     chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
     chosen = select_data(page, chosen, p, types)
@@ -107,19 +107,14 @@ _MIN_ARTICLE, _MAX_FORUM = 0.3, 0.3
 """Probabilities of page types. Only articles lose side content: in a forum the comments are the content, in a shop
 other products may be."""
 
-_COMMENTS_ARE_CONTENT, _TEASERS_ARE_CONTENT = 0.9, 0.3
-"""Shares of the selected words. Comments or teasers with a larger share are content."""
+_SIDE_IS_CONTENT = 0.5
+"""Share of the selected words. Comments and teasers with a larger share are content."""
 
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
-_IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
-"""Shares of similar blocks in cards that are selected: with at least the first, all are selected (the second is for
-articles); with at most the third, none."""
-
-_MIN_WITHOUT_CARDS = 0.1
-"""Share of the selected words that removing parts of cards must leave. The first post of a thread may be the content,
-and the other posts not."""
+_IN_ALL_CARDS = 0.35
+"""Share of similar blocks in cards that are selected. With at least this all are selected, otherwise none."""
 
 _MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
@@ -141,23 +136,16 @@ _MAX_TABLE_SHARE = 0.5
 
 
 def drop_side_content(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
-    """On article pages, deselect links to other articles, comments and teasers.
-
-    Comments or teasers that are a large share of the selected words stay; on pages that may be forums, all stay.
-    """
+    """On article pages, deselect links to other articles, and comments and teasers unless they have most words."""
     if types["article"] < max(_MIN_ARTICLE, types["forum"]):
         return chosen
-    if types["forum"] >= _MAX_FORUM:
-        return chosen & ~find_teasers(page, chosen)
-    for bit, limit in ((COMMENTS, _COMMENTS_ARE_CONTENT), (TEASERS, _TEASERS_ARE_CONTENT)):
-        inside = (page.side_kinds & bit) > 0
-        total = page.lengths[chosen].sum()
-        if 0 < page.lengths[chosen & inside].sum() <= limit * total:
-            chosen = chosen & ~(inside & (p < _BEYOND_DOUBT))
+    beside = chosen & (page.side_kinds > 0)
+    if page.lengths[beside].sum() <= _SIDE_IS_CONTENT * page.lengths[chosen].sum():
+        chosen = chosen & ~(beside & (p < _BEYOND_DOUBT))
     return chosen & ~find_teasers(page, chosen)
 
 
-def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float]) -> BlockMask:
+def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     """Select similar blocks in all cards or in none, for example all prices.
 
     Blocks are similar if their ancestors have the same tags and classes. This gains .014 of F1 on listings.
@@ -168,12 +156,8 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, 
     count = np.bincount(page.path_groups, inside)
     share = np.bincount(page.path_groups, inside & chosen) / np.maximum(count, 1)
     inside &= (count >= _MIN_CARDS)[page.path_groups]
-    share = share[page.path_groups]
-    enough = _IN_ALL_ARTICLE_CARDS if types["article"] >= _IN_ALL_ARTICLE_CARDS else _IN_ALL_CARDS
-    completed = chosen | (inside & (share >= enough))
-    reduced = completed & ~(inside & (share <= _IN_NO_CARD))
-    leaves_text = page.lengths[reduced].sum() >= _MIN_WITHOUT_CARDS * page.lengths[chosen].sum()
-    return reduced if leaves_text else completed
+    equal = np.where(inside, share[page.path_groups] >= _IN_ALL_CARDS, chosen)
+    return equal if equal.any() else chosen
 
 
 def _add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:

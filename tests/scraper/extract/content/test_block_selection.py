@@ -118,7 +118,7 @@ def test_cards_show_the_same_parts() -> None:
     chosen = np.array(
         [(text.startswith("Kettle") and text[-1] in "01234") or text in ("Buy 3", "Goods") for text in page.texts]
     )
-    found = equalize_cards(page, chosen, ARTICLE)
+    found = equalize_cards(page, chosen)
     texts = [text for text, one in zip(page.texts, found.tolist(), strict=True) if one]
     assert texts == ["Goods", *(f"Kettle {number}" for number in range(8))]
 
@@ -128,17 +128,17 @@ def test_removing_parts_of_cards_does_not_empty_the_page() -> None:
     page = build_statistics("<div>" + "".join(post.format(number) for number in range(8)) + "</div>")
     compute_columns(page)
     first = page.index == 0
-    assert equalize_cards(page, first, {"article": 0.0}).tolist() == first.tolist()
+    assert equalize_cards(page, first).tolist() == first.tolist()
 
 
-@pytest.mark.parametrize(("article", "whole"), [(0.1, True), (0.9, False)])
-def test_a_third_of_the_cards_selects_all_unless_the_page_is_an_article(*, article: float, whole: bool) -> None:
+@pytest.mark.parametrize(("count", "whole"), [(4, True), (3, False)])
+def test_a_part_of_the_cards_selects_all_or_none(*, count: int, whole: bool) -> None:
     cards = "".join(f"<div class=card><h3>Name {number}</h3><p>{number} euros</p></div>" for number in range(9))
-    page = build_statistics(f"<div>{cards}</div>")
+    page = build_statistics(f"<h1>Goods</h1><div>{cards}</div>")
     compute_columns(page)
-    names = page.index % 2 == 0
-    completed = equalize_cards(page, names & (page.index < 6), {"article": article})
-    assert completed[names].all() == whole and not completed[~names].any()
+    names = page.index % 2 == 1
+    equal = equalize_cards(page, (names & (page.index < 2 * count)) | (page.index == 0))
+    assert equal[1:].tolist() == (names[1:] & whole).tolist()
 
 
 def test_only_the_title_of_documentation_is_always_selected() -> None:
