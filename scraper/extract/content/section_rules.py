@@ -54,22 +54,12 @@ def find_unselected_items(
     distinct = np.bincount(pairs[0], minlength=len(counts))
     parts = (counts >= _MIN_LISTED) & (mean(page.characters) <= _MAX_ITEM_LENGTH) & (mean(p) >= _MIN_ITEM)
     parts &= (distinct >= _MIN_DIFFERENT * counts) | (mean(page.money > 0) >= _MIN_MONEY)
-    # A highlighted item has another path, but its parts have the same names.
-    names = {at: _own_name(page, at) for at in np.flatnonzero(listed).tolist()}
-    kept = {names[at] for at in np.flatnonzero(listed & parts[paths]).tolist()}
-    found = np.array([names.get(at) in kept for at in range(page.n)])
+    found = listed & parts[paths]
     if not found.any():
         return nothing
     # Filters and menus are lists of another number of items.
     most = int(np.bincount(page.cards[found], page.characters[found]).argmax())
     return np.asarray(found & (page.cards == most))
-
-
-def _own_name(page: PageStatistics, block: int) -> str:
-    """Return tag and class of the element that contains a block, or its path group if it has no class."""
-    elements, owner = page.segments.elements, page.segments.owners[block]
-    name = elements.names[owner].partition("#")[0]
-    return f"{elements.tags[owner]}.{name}" if name else str(page.path_groups[block])
 
 
 class SectionSpan(NamedTuple):
