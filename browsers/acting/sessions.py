@@ -181,7 +181,8 @@ class ActingSessions:
                 # A pause needs no browser.
                 slot = self._slots.acquire(session.principal, host, url=url, wait_s=wait_s)
                 await held.enter_async_context(slot)
-            held.enter_context(session.handle.chromium.renderer_guard.watching())
+            session.handle.chromium.renderer_guard.watch(1)
+            held.callback(session.handle.chromium.renderer_guard.watch, -1)
             outcome = await session.runner.run(step, deadline_at)
             shows_page = step.verb in ("open", "read", PICTURE_VERB) and not outcome.error
             if shows_page and await session.page.has_expired_login():

@@ -26,7 +26,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -327,11 +326,10 @@ class PlaywrightTransport:
         self._on_lost = on_lost
         self._session.on("Target.receivedMessageFromTarget", self._unpack)
         for event in ("Target.attachedToTarget", "Target.detachedFromTarget"):
-            self._session.on(event, partial(self._on_target, event))
+            self._session.on(
+                event, lambda params, event=event: on_message(None, {"method": event, "params": params}, 0)
+            )
         self._session.on("close", lambda *_: self.lost())
-
-    def _on_target(self, event: str, params: dict[str, Any]) -> None:
-        self._on_message(None, {"method": event, "params": params}, 0)
 
     def send(self, session_id: str | None, message: Message) -> None:
         """See CdpTransport."""

@@ -5,8 +5,8 @@ kernel cannot limit it either: each renderer reserves many gigabytes of addresse
 memory (`RLIMIT_DATA`) young renderers died in tests. So a thread reads the resident size of the renderers from /proc
 while pages are read, and kills those above the limit.
 
-A page may also fill the processes that all pages share, with a flood of messages to them. Then the renderer that used
-the most CPU time since their growth began is killed, because a flood keeps its renderer busy.
+A page may also fill the processes that all pages share, with a flood of messages to them, which delays all pages. Then
+the renderer that used the most CPU time since their growth began is killed, because a flood keeps its renderer busy.
 
 Each worker of a page is a thread of its renderer, and the kernel shares CPU time by threads. So a renderer with more
 than `_MAX_THREADS` gets the lowest priority, and other pages are delayed less.
@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -78,11 +78,16 @@ _POLL_S = 0.03
 """Seconds between two checks. A check of eight renderers takes .2 ms."""
 _FAST_POLL_S = 0.005
 """Seconds, while any renderer uses half its limit: a page fills 1 to 2 GB per second."""
-_SHARED_POLL_S = 1.0
+_SHARED_POLL_S = 0.5
 """Seconds after which the processes that pages share are listed again, and the CPU time of renderers is noted.
 
 The CPU time of renderers is compared over one to two such periods: a page that loads is busier for a moment than one
 that floods."""
+_FLOOD_BYTES = 20_000_000
+_MAX_FLOODS = 3
+"""Growth of a shared process in such a period, and the number of such periods in a row, after which a page is ended.
+Console messages, those of workers and cookies added 20 to 115 MB in each period. Eight usual pages at once added 5, and
+six of the largest pages 68, but not in a row."""
 _SHARED_STEP_BYTES = 200_000_000
 """Further growth of a shared process until another page is ended: not all memory of a page is freed with it."""
 _MAX_THREADS = 20 + (os.cpu_count() or 1)
@@ -92,7 +97,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class RendererGuard:
-    """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
+    """Watch the processes of one browser in a thread during visits."""
 
     def __init__(self, limit_bytes: int, on_kill: Callable[[], None]) -> None:
         """Limit the resident memory of each renderer. The thread calls `on_kill` before it kills one."""
@@ -109,7 +114,10 @@ class RendererGuard:
         """Killed renderers that have not ended yet."""
         self._slowed: set[int] = set()
         """Renderers with the lowest priority."""
-        self._shared: list[int] = []
+        self._shared: dict[int, int] = {}
+        """Resident bytes of each shared process at the last listing."""
+        self._floods = 0
+        """Listings in a row at which a shared process had grown as by a flood of messages."""
         self._listed_at = float("-inf")
         self._ticks: dict[int, int] = {}
         self._ticks_before: dict[int, int] = {}
@@ -128,25 +136,13 @@ class RendererGuard:
         if sys.platform == "linux":
             threading.Thread(target=self._run, name="renderer-limits", daemon=True).start()
 
-    def begin_visit(self) -> None:
-        """Watch from now on."""
-        self._visits += 1
-        self._busy.set()
-
-    def end_visit(self) -> None:
-        """Stop watching after the last visit."""
-        self._visits -= 1
-        if not self._visits:
+    def watch(self, visits: int) -> None:
+        """Count visits that begin, or that end if `visits` is negative, and watch while there are any."""
+        self._visits += visits
+        if self._visits:
+            self._busy.set()
+        else:
             self._busy.clear()
-
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch while the block runs, as during a visit."""
-        self.begin_visit()
-        try:
-            yield
-        finally:
-            self.end_visit()
 
     def close(self) -> None:
         """End the thread."""
@@ -168,7 +164,10 @@ class RendererGuard:
             self._listed_at = now
             lines = {pid: command_line(pid) for pid in list_tree_pids(self._browser_pid)}
             self._zygotes = [pid for pid, line in lines.items() if b"--type=zygote" in line]
-            self._shared = [pid for pid, line in lines.items() if b"--type=renderer" not in line]
+            # A young renderer has the command line of its zygote.
+            pages = (b"--type=renderer", b"--type=zygote")
+            shared = [pid for pid, line in lines.items() if not any(kind in line for kind in pages)]
+            self._check_shared({pid: _resident_bytes(pid) for pid in shared})
             self._ticks_before, self._ticks = self._ticks, {pid: _cpu_ticks(pid) for pid in self._list_renderers()}
         for pid in self._list_renderers():
             size, before = _resident_bytes(pid), self._renderers[pid]
@@ -182,13 +181,20 @@ class RendererGuard:
                 if _count_threads(pid) > _MAX_THREADS and pid not in self._slowed:
                     self._slowed.add(pid)
                     _lower_priority(pid)
-        shared = max((_resident_bytes(pid) for pid in self._shared), default=0)
-        if shared > self._shared_limit_bytes:
-            self._shared_limit_bytes = shared + _SHARED_STEP_BYTES
-            busiest = self._find_busiest()
-            if busiest is not None:
-                self._kill(busiest)
         return largest
+
+    def _check_shared(self, sizes: dict[int, int]) -> None:
+        """End the busiest renderer if a shared process is above its limit, or grows as by a flood of messages."""
+        growth = max((size - self._shared.get(pid, size) for pid, size in sizes.items()), default=0)
+        self._shared, self._floods = sizes, self._floods + 1 if growth > _FLOOD_BYTES else 0
+        is_high = (largest := max(sizes.values(), default=0)) > self._shared_limit_bytes
+        if is_high:
+            self._shared_limit_bytes = largest + _SHARED_STEP_BYTES
+        if is_high or self._floods >= _MAX_FLOODS:
+            self._floods = 0
+            used = {pid: _cpu_ticks(pid) - self._ticks_before.get(pid, 0) for pid in self._list_renderers()}
+            for busiest in sorted(used, key=lambda pid: used[pid])[-1:]:
+                self._kill(busiest)
 
     def _list_renderers(self) -> list[int]:
         children: set[int] = set()
@@ -202,10 +208,6 @@ class RendererGuard:
         self._killed &= children
         self._slowed &= children
         return list(self._renderers.keys() - self._killed)
-
-    def _find_busiest(self) -> int | None:
-        used = {pid: _cpu_ticks(pid) - self._ticks_before.get(pid, 0) for pid in self._list_renderers()}
-        return max(used, key=lambda pid: used[pid], default=None)
 
     def _kill(self, pid: int) -> None:
         self._on_kill()

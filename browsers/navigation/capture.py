@@ -85,7 +85,7 @@ async def _mark(session: Session, readiness: ReadinessWaiter, limit_s: float) ->
         return await readiness.evaluate_object(_MARKING, limit_s=limit_s)
     except TimeoutError:
         session.post("Runtime.terminateExecution")
-        return await readiness.evaluate_object(_MARKING, limit_s=limit_s)
+        return await readiness.evaluate_object(_MARKING, limit_s=min(limit_s, readiness.answer_s))
 
 
 async def _capture_frames(

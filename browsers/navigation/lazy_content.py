@@ -31,10 +31,6 @@ _GROWTH_CHARS = 20
 FRAMES_LIMIT_S = 1.0
 _QUIET_S = 0.06
 _QUIET_WITH_DATA_S = 0.15
-_USUAL_FRAMES_S = 0.12
-"""Seconds for two frames and 20 ms on a machine with an idle core. Slower machines get more time."""
-_MAX_SLOWNESS = 5.0
-"""Maximum factor by which a slow machine lengthens the waits of a round."""
 
 _SCROLL_TO = """new Promise((done) => {
   window.scrollTo(0, %s);
@@ -45,13 +41,9 @@ _SCROLL_TO = """new Promise((done) => {
 requests in it. Pages that act after painting need as long. In a window as tall as its page nothing scrolls, so a scroll
 event is dispatched for listeners."""
 _END, _START = "document.documentElement.scrollHeight", "0"
-_AFTERWARDS = "setTimeout(done, %d)"
-_AT_ONCE = "done()"
 _FRAME_S = 0.02
 _DEBOUNCE_S = 0.15
-"""Seconds for which pages debounce scrolling. Virtual time skips them. In real time they are spent only for a page
-that listens to scroll events."""
-_SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
+"""Seconds for which pages debounce scrolling. Virtual time skips them; a batch spends them only for its first pages."""
 SKIP_LIMIT_S = 1.0
 _BOX_PAUSE_S = 0.08
 """Seconds after a box was scrolled, for timers of the page."""
@@ -108,7 +100,7 @@ async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: f
     if sample is None or not sample.scripted or (_fits(sample) and not readiness.time.is_taken):
         return
     end = time.monotonic() + limit_s
-    if not await _expects_more(session, readiness, sample):
+    if not await _expects_more(readiness, sample):
         return
     if _fits(sample):
         await readiness.wait_until_ready(min(ROUND_LIMIT_S, limit_s), may_be_thin=False)
@@ -125,22 +117,21 @@ async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: f
         before = sample.text_chars
         window = tall_viewport(min(sample.height + _EXTRA_HEIGHT, _MAX_HEIGHT))
         await session.send("Emulation.setDeviceMetricsOverride", **window)
-        spent_s = await _scroll(session, readiness)
-        # By this factor frames are slower than usual.
-        slowness = _MAX_SLOWNESS if spent_s is None else min(_MAX_SLOWNESS, max(1.0, spent_s / _USUAL_FRAMES_S))
+        await _scroll(readiness)
+        slowness = measure_slowdown()
         quiet_s = (_QUIET_S * slowness, _QUIET_WITH_DATA_S * slowness)
         await readiness.wait_until_ready(min(ROUND_LIMIT_S * slowness, left_s), may_be_thin=False, quiet_s=quiet_s)
     if before >= 0:
         # A list that paints only the rows in the window paints all of them now, from the first.
-        await _scroll(session, readiness, _START)
+        await _scroll(readiness, _START)
 
 
-async def _expects_more(session: Session, readiness: ReadinessWaiter, sample: DomSample) -> bool:
+async def _expects_more(readiness: ReadinessWaiter, sample: DomSample) -> bool:
     """Return True if a jump to the end brings more, unless similar pages of the batch showed that it does not."""
     progress, requests = readiness.progress, readiness.network.requests
     if sample.height <= (progress.known_height if progress is not None else 0):
         return False
-    after = await readiness.sample() if await _scroll(session, readiness) is not None else None
+    after = await readiness.sample() if await _scroll(readiness) else None
     has_more = readiness.network.requests != requests
     has_more |= after is not None and (after.contents, after.swaps) != (sample.contents, sample.swaps)
     if progress is not None and has_more:
@@ -154,30 +145,15 @@ def _fits(sample: DomSample) -> bool:
     return sample.height <= sample.window_height * _FITS
 
 
-async def _reaction_s(session: Session) -> float:
-    try:
-        for target in ("window", "document"):
-            found = await session.send("Runtime.evaluate", expression=target, limit_s=FRAMES_LIMIT_S)
-            answer = await session.send(
-                "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], limit_s=FRAMES_LIMIT_S
-            )
-            if any(listener["type"] in _SCROLL_EVENTS for listener in answer["listeners"]):
-                return _DEBOUNCE_S
-    except (KeyError, CommandFailedError, TimeoutError):
-        pass
-    return _FRAME_S
-
-
-async def _scroll(session: Session, readiness: ReadinessWaiter, to: str = _END) -> float | None:
-    """Scroll to a place and return the seconds until observers ran, or None if they did not."""
+async def _scroll(readiness: ReadinessWaiter, to: str = _END) -> bool:
+    """Scroll to a place and wait until observers ran; return False if they did not."""
     is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
-    pause_s = _FRAME_S if readiness.time.is_taken or is_predicted_idle else await _reaction_s(session)
-    started_at = time.monotonic()
+    pause_s = _FRAME_S if is_predicted_idle else _DEBOUNCE_S
     try:
-        ending = _AT_ONCE if readiness.time.is_taken else _AFTERWARDS % (1000 * pause_s)
+        ending = "done()" if readiness.time.is_taken else f"setTimeout(done, {1000 * pause_s:.0f})"
         await readiness.evaluate(_SCROLL_TO % (to, ending), limit_s=FRAMES_LIMIT_S, await_promise=True)
         if readiness.time.is_taken:
             await readiness.time.skip(_DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailedError):
-        return None
-    return time.monotonic() - started_at - (pause_s - _FRAME_S)
+        return False
+    return True

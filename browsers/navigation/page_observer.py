@@ -128,7 +128,8 @@ class PageObserver:
         network, limits = self.readiness.network, self._request.limits
         if network.document_bytes > limits.render_bytes or network.received_bytes > _DECODED_LIMIT_BYTES:
             self.stopped_for_size = True
-        return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
+        is_over = self.stopped_for_size or not self.readiness.answer_s
+        return is_over or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
 
     def _on_dialog(self, _: Event) -> None:
         self.dialogs += 1

@@ -79,6 +79,12 @@ SAMPLE_LIMIT_S = 1.0
 """Seconds on an idle machine. If the isolated world does not answer, the page runs an endless loop and its script is
 ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of CPU were ended after one second."""
 
+_BUSY_LIMIT_S = 5.0
+"""Seconds, on an idle machine, that a page may take for answers in one visit. Without a limit, nested tables took 18 s
+to lay out; the largest pages take 2."""
+MAX_READINESS_FACTOR = 2.0
+"""Factor by which a page may take longer on a busy machine, to settle and for answers."""
+
 _AFTER_TIMERS = "new Promise((done) => setTimeout(() => done(%s), %d))"
 """Expression that is evaluated after the timers of the page that are due within some milliseconds."""
 
@@ -132,7 +138,13 @@ class ReadinessWaiter:
         self._is_forwarded = False
         self._ends_at = 0.0
         self.loops_ended = 0
+        self._busy_s = 0.0
         session.on("Page.domContentEventFired", self._on_dom_ready)
+
+    @property
+    def answer_s(self) -> float:
+        """Seconds that the page may still take for answers; 0 if its layout, which nothing can end, takes too long."""
+        return max(0.0, _BUSY_LIMIT_S * min(measure_slowdown(), MAX_READINESS_FACTOR) - self._busy_s)
 
     def on_new_document(self, loader_id: str) -> None:
         """Reset for another main document, whose isolated world does not exist yet."""
@@ -147,6 +159,7 @@ class ReadinessWaiter:
         """Begin another wait on the same page."""
         self.started_at = time.monotonic()
         self._is_forwarded = False
+        self._busy_s = 0.0
 
     async def wait_until_ready(
         self,
@@ -210,9 +223,8 @@ class ReadinessWaiter:
         """Return True if timers, animations or messages of the page may change it, or if it does not answer."""
         if self.network.has_push_source or self.network.in_flight():
             return True
-        return await self.count_timers() != 0 or await self._is_animated()
-
-    async def _is_animated(self) -> bool:
+        if await self.count_timers():
+            return True
         with contextlib.suppress(TimeoutError, CommandFailedError):
             return await self.evaluate("document.getAnimations().length > 0", limit_s=SAMPLE_LIMIT_S) is not False
         return True
@@ -243,7 +255,7 @@ class ReadinessWaiter:
         return DomSample.of(raw)
 
     def _answer_limit_s(self) -> float:
-        left_s = self._ends_at - time.monotonic()
+        left_s = min(self._ends_at - time.monotonic(), self.answer_s)
         return max(SAMPLE_LIMIT_S, min(SAMPLE_LIMIT_S * measure_slowdown(), left_s))
 
     async def evaluate(self, expression: str, *, limit_s: float, await_promise: bool = False) -> object:
@@ -261,6 +273,7 @@ class ReadinessWaiter:
         return str(answer["result"]["objectId"])
 
     async def _evaluate_raw(self, expression: str, limit_s: float, **options: bool) -> Event:
+        started_at = time.monotonic()
         try:
             if self._world is None:
                 made = await self._session.send(
@@ -273,6 +286,9 @@ class ReadinessWaiter:
         except CommandFailedError:
             self._world = None
             raise
+        finally:
+            if not options.get("awaitPromise"):
+                self._busy_s += time.monotonic() - started_at
 
     def _record_sample(self, sample: DomSample) -> None:
         self.last_sample = sample

@@ -19,6 +19,7 @@ from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.page_observer import MAX_DIALOGS, PageObserver
+from browsers.navigation.readiness import MAX_READINESS_FACTOR
 from browsers.navigation.readiness_rules import PagePatterns
 from browsers.navigation.response import (
     TRANSFER_HEADERS,
@@ -216,8 +217,6 @@ CAPTURE_LIMIT_S = 3.0
 CAPTURE_RESERVE_S = 2.0
 """Seconds reserved before the deadline, to capture a page that never becomes ready."""
 MIN_READINESS_S = 0.5
-MAX_READINESS_FACTOR = 2.0
-"""Factor by which a page may take longer to settle on a busy machine."""
 LAZY_LIMIT_S = 6.0
 """Seconds to load lazy content."""
 
@@ -371,6 +370,8 @@ class Visit:
         slow_s = request.limits.readiness_s * min(measure_slowdown(), MAX_READINESS_FACTOR)
         readiness_s = max(MIN_READINESS_S, min(slow_s, left_s))
         complete = await page.wait_until_ready(readiness_s)
+        if not page.readiness.answer_s:
+            raise self._busy_error()
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
         consent: tuple[str, ...] = ()
@@ -411,8 +412,11 @@ class Visit:
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from None
 
     async def _capture(self, page: PageObserver, body: ResponseBody, *, complete: bool) -> Snapshot:
-        limit_s = CAPTURE_LIMIT_S * measure_slowdown()
-        dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=limit_s)
+        limit_s = min(CAPTURE_LIMIT_S * measure_slowdown(), page.readiness.answer_s)
+        try:
+            dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=limit_s)
+        except TimeoutError:
+            raise self._busy_error() from None
         page.on_committed(dom.loader_id)
         response = page.response
         assert response is not None
@@ -434,6 +438,10 @@ class Visit:
             refused_hosts=len(self.tab.listener.traffic.refused_hosts),
             tier=self.tier,
         )
+
+    def _busy_error(self) -> errors.PageLimitError:
+        self.tab.session.post("Page.crash")
+        return errors.PageLimitError("The page does not answer in time.", limit="time")
 
     def _elapsed(self) -> float:
         return time.monotonic() - self.started_at

@@ -232,7 +232,7 @@ class BrowserHandle:
         """Lease a clean tab; keep it afterwards if it is reusable. Raises BrowserGoneError if the browser crashed."""
         self.lent += 1
         self._drained.clear()
-        self.chromium.renderer_guard.begin_visit()
+        self.chromium.renderer_guard.watch(1)
         lease: TabLease | None = None
         profile = profile_key(request)
         # In the full tier no two tabs share a process.
@@ -262,18 +262,18 @@ class BrowserHandle:
                 task.add_done_callback(self._cleaning.discard)
                 lease.stays_open = True
         finally:
-            self.chromium.renderer_guard.end_visit()
+            self.chromium.renderer_guard.watch(-1)
             self._end_lease(lease)
 
     @contextmanager
     def hold_for_session(self) -> Iterator[None]:
-        """Count a session, so that the browser stays; only in its steps memory is watched (`watching`)."""
+        """Count a session, so that the browser stays; only in its steps memory is watched."""
         self.sessions += 1
-        self.chromium.renderer_guard.end_visit()
+        self.chromium.renderer_guard.watch(-1)
         try:
             yield
         finally:
-            self.chromium.renderer_guard.begin_visit()
+            self.chromium.renderer_guard.watch(1)
             self.sessions -= 1
 
     async def _clean(self, tab: Tab) -> None:

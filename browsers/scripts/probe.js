@@ -31,6 +31,8 @@
   };
   const onMutations = (records) => {
     state.mutations++;
+    // The parser adds nodes, however small.
+    if (document.readyState === 'loading') state.changedAt = performance.now();
     const fresh = new Set();
     let [added, removed] = [0, 0];
     for (const record of records) {

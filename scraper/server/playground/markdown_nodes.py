@@ -44,8 +44,5 @@ def _convert_node(node: SyntaxTreeNode) -> list[HtmlNode]:
         case "image":
             return [["span", {"class": "image"}, node.content or "picture"]]
         case _:
-            return [[node.tag, _html_attributes(node), *_convert_children(node)]]
-
-
-def _html_attributes(node: SyntaxTreeNode) -> dict[str, str]:
-    return {name: str(value) for name, value in node.attrs.items() if name in {"href", "start"}}
+            attributes = {name: str(value) for name, value in node.attrs.items() if name in {"href", "start"}}
+            return [[node.tag, attributes, *_convert_children(node)]]

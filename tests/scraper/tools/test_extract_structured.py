@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browsers.navigation import lazy_content, visit
+from browsers.navigation import lazy_content, readiness, visit
 from scraper.services import Services
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.growth import full_size
@@ -367,7 +367,7 @@ async def test_an_endless_list_is_read_in_part(
     app: Services, site: Site, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     # The page grows until each of these limits is reached.
-    monkeypatch.setattr(visit, "MAX_READINESS_FACTOR", visit.MAX_READINESS_FACTOR * share)
+    monkeypatch.setattr(visit, "MAX_READINESS_FACTOR", readiness.MAX_READINESS_FACTOR * share)
     monkeypatch.setattr(lazy_content, "ROUNDS", int(lazy_content.ROUNDS * share))
     found = (await extract(app, site.url("/shop/endless-list"), records=True, format="json")).structured
     assert isinstance(found, dict)
