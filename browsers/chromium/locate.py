@@ -8,8 +8,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 
 from browsers.model import Tier
@@ -20,41 +22,7 @@ VERSION_LIMIT_S = 10.0
 
 _VERSION = re.compile(r"(?<!\d)\d{1,9}(?:\.\d{1,9}){3}(?!\d)")
 
-# The binaries, not the scripts in /usr/bin: those do not `exec`, so a signal reaches only the script. Ubuntu's script
-# starts a snap, which cannot be automated.
-_SYSTEM_LINUX: Mapping[Tier, tuple[str, ...]] = {
-    Tier.LIGHT: (
-        "usr/lib/chromium/chromium-headless-shell",  # Debian
-        "usr/lib64/chromium-browser/headless_shell",  # Fedora
-        "usr/lib/chromium-browser/headless_shell",
-    ),
-    Tier.FULL: (
-        "usr/lib/chromium/chromium",  # Debian, Arch, Alpine
-        "usr/lib64/chromium-browser/chromium-browser",  # Fedora
-        "usr/lib64/chromium/chromium",  # openSUSE
-        "usr/lib/chromium/chrome",  # Alpine before 3.19
-        "usr/lib/chromium-browser/chromium-browser",  # Raspberry Pi OS
-        "opt/google/chrome/chrome",
-    ),
-}
-_SYSTEM_MAC: Mapping[Tier, tuple[str, ...]] = {
-    Tier.LIGHT: (),
-    Tier.FULL: (
-        "Applications/Chromium.app/Contents/MacOS/Chromium",
-        "Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    ),
-}
-
-# In Playwright's folder of one revision. Before 1.57 the folders were named chrome-linux and chrome-mac.
-_PLAYWRIGHT_FOLDERS: Mapping[Tier, str] = {Tier.LIGHT: "chromium_headless_shell-", Tier.FULL: "chromium-"}
-_PLAYWRIGHT_BINARIES: Mapping[Tier, tuple[str, ...]] = {
-    Tier.LIGHT: (
-        "chrome-headless-shell-*/chrome-headless-shell",
-        "chrome-linux*/headless_shell",
-        "chrome-mac*/headless_shell",
-    ),
-    Tier.FULL: ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*"),
-}
+_PLACES = tomllib.loads(files(__package__).joinpath("locations.toml").read_text(encoding="utf-8"))
 _PLAYWRIGHT_DONE = "INSTALLATION_COMPLETE"
 
 
@@ -154,20 +122,20 @@ def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None)
 def _list_candidates(tier: Tier, machine: InstallRoots) -> Iterator[tuple[str, Path]]:
     if machine.platform == "darwin":
         for folder in (machine.root, machine.home):
-            yield from (("system", folder / path) for path in _SYSTEM_MAC[tier])
+            yield from (("system", folder / path) for path in _PLACES["mac"][tier.value])
     else:
-        yield from (("system", machine.root / path) for path in _SYSTEM_LINUX[tier])
+        yield from (("system", machine.root / path) for path in _PLACES["linux"][tier.value])
     if machine.playwright is not None:
         yield from (("playwright", path) for path in _list_playwright_paths(machine.playwright, tier))
 
 
 def _list_playwright_paths(folder: Path, tier: Tier) -> Iterator[Path]:
-    prefix = _PLAYWRIGHT_FOLDERS[tier]
+    prefix = _PLACES["playwright_folders"][tier.value]
     revisions = [path for path in folder.glob(prefix + "*") if path.name.removeprefix(prefix).isdigit()]
     for revision in sorted(revisions, key=lambda path: int(path.name.removeprefix(prefix)), reverse=True):
         # Playwright writes this file last. Without it the download is incomplete.
         if (revision / _PLAYWRIGHT_DONE).exists():
-            for pattern in _PLAYWRIGHT_BINARIES[tier]:
+            for pattern in _PLACES["playwright"][tier.value]:
                 yield from sorted(revision.glob(pattern))
 
 

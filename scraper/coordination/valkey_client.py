@@ -19,7 +19,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_table
 
 log = logging.getLogger(__name__)
 
@@ -255,33 +255,7 @@ class ValkeyClient:
 _LEAST_VERSION = (7, 0)
 """Oldest version that is tested."""
 
-_PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
-    (redis_errors.AuthenticationError, "refuses the user or the password of SEARCH_MCP_SHARED_URL"),
-    (redis_errors.NoPermissionError, "does not allow this user the commands that are needed"),
-    (redis_errors.OutOfMemoryError, "is full: maxmemory is reached and its policy evicts nothing"),
-    (redis_errors.ReadOnlyError, "is a replica, which takes no writes"),
-    (redis_errors.BusyLoadingError, "is still loading its data"),
-    (redis_errors.InvalidResponse, "answers, but not as Valkey or Redis do"),
-    (redis_errors.MaxConnectionsError, "has too many connections"),
-    (TimeoutError, "does not answer in time"),
-    (redis_errors.TimeoutError, "does not answer in time"),
-    (redis_errors.ConnectionError, "cannot be reached, or closed the connection"),
-    (OSError, "cannot be reached, or closed the connection"),
-)
-_CLUSTER = "is part of a cluster, which is not supported"
-_PROBLEMS_BY_TEXT = (
-    ("NOAUTH", _PROBLEMS_BY_TYPE[0][1]),
-    ("WRONGPASS", _PROBLEMS_BY_TYPE[0][1]),
-    ("without any password configured", _PROBLEMS_BY_TYPE[0][1]),
-    ("MOVED", _CLUSTER),
-    ("CLUSTERDOWN", _CLUSTER),
-    ("CROSSSLOT", _CLUSTER),
-    ("MISCONF", "takes no writes: it cannot save to its disk"),
-    ("nknown command", "does not know the commands that are needed"),
-    ("CERTIFICATE_VERIFY_FAILED", "has a certificate that cannot be trusted"),
-    ("DB index", "has no database of the number in SEARCH_MCP_SHARED_URL"),
-    ("OOM command", _PROBLEMS_BY_TYPE[2][1]),
-)
+_PROBLEMS = read_table(__package__, "problems.toml")
 
 
 class IncompatibleServiceError(Exception):
@@ -292,7 +266,8 @@ def _describe_problem(error: Exception, where: str) -> str:
     """Return the problem in one sentence without secrets; `where` names the service."""
     if isinstance(error, IncompatibleServiceError):
         return f"{where} {error}."
-    by_text = (sentence for text, sentence in _PROBLEMS_BY_TEXT if text in str(error))
-    by_type = (sentence for kind, sentence in _PROBLEMS_BY_TYPE if isinstance(error, kind))
+    classes = {one.__name__ for one in type(error).__mro__}
+    by_text = (sentence for text, sentence in _PROBLEMS["by_text"].items() if text in str(error))
+    by_type = (sentence for name, sentence in _PROBLEMS["by_type"].items() if name in classes)
     unknown = f"answers with an error ({type(error).__name__})"
     return f"{where} {next(itertools.chain(by_text, by_type), unknown)}."

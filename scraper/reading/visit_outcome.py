@@ -12,7 +12,7 @@ from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.model import WHOLE_PAGE, Document, PagePart, Reading, VerdictKind
 from scraper.urls import host_of, same_site
-from scraper.values.text import format_duration
+from scraper.values.text import format_duration, read_table
 from scraper.wishes import read_price
 from scraper.words.matcher import WordPattern
 
@@ -76,39 +76,9 @@ _DOCUMENT_TYPES = (
 
 _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
 
-_NOT_RENDERED = 'The page has almost no text without its scripts: use render="auto" or "browser".'
-_MAYBE_INCOMPLETE = 'Parts of the page may be loaded by its scripts: to get them, use render="auto" or "browser".'
-_MAY_HIDE = (
-    "The page may hide a part of this text from people, which only a browser can decide: "
-    'use render="auto" or "browser".'
-)
-_UNRENDERED_WARNINGS = {"hollow": _MAYBE_INCOMPLETE, "hidden": _MAY_HIDE}
-_TOO_LARGE = "The page is too large to be rendered: this is what the server sent, before any script ran."
-_EXCEEDED_LIMIT = (
-    "The page took more {limit} than a page may, so it was ended: this is what the server sent, before any script ran."
-)
-_TRUNCATED_UNRENDERED = "It was not rendered: this is the part that was received, before any script ran."
-
-_BLOCK_TEXTS = {
-    "captcha": "asks for a captcha",
-    "challenge": "checks browsers before it admits them",
-    "consent": "shows a consent dialog instead of the page",
-    "denied": "does not admit this reader",
-    "javascript": "asks for JavaScript, which was on",
-    "login": "asks for a login",
-    "proof_of_work": "demands a proof of work from browsers",
-    "rate_limit": "limits the rate of requests",
-}
+_TEXTS = read_table(__package__, "visit_outcome.toml")
+_BLOCK_TEXTS, _NEXT_STEPS, _UNRENDERED = _TEXTS["blocks"], _TEXTS["next_steps"], _TEXTS["unrendered"]
 _LATER = "Try later, or another source."
-_BLOCK_STEPS = {"login": "The page is not public: look for another source."}
-_STATUS_NEXT_STEPS = {
-    401: "The page asks for a login: look for another source.",
-    402: "The page asks for payment: look for another source.",
-    403: "The site refuses to show it to this reader: look for another source.",
-    404: "Check the address, or look for the page with `search`.",
-    410: "The page was removed: look for it with `search`.",
-    451: "The page is withheld for legal reasons: look for another source.",
-}
 
 
 def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, requested_url: str) -> Reading:
@@ -243,13 +213,13 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
     elif snapshot.exceeded_limit:
-        yield _EXCEEDED_LIMIT.format(limit=snapshot.exceeded_limit)
+        yield _UNRENDERED["exceeded_limit"].format(limit=snapshot.exceeded_limit)
     elif not snapshot.complete:
         yield "The page could not be rendered in time: this is what the server sent, before any script ran."
     elif snapshot.is_html and not snapshot.rendered and document.verdict.kind is VerdictKind.THIN:
         reason = document.verdict.reason
-        warning = _TRUNCATED_UNRENDERED if snapshot.truncated else _TOO_LARGE
-        yield warning if may_render else _UNRENDERED_WARNINGS.get(reason, _NOT_RENDERED)
+        name = ("truncated" if snapshot.truncated else "too_large") if may_render else reason
+        yield _UNRENDERED.get(name, _UNRENDERED["thin"])
     if is_loading(snapshot, document):
         yield "The page only says that it loads, also when it was read again: its content did not come."
     if document.withheld_characters:
@@ -315,13 +285,13 @@ def _blocked_error(snapshot: Snapshot, document: Document) -> errors.BlockedBySi
         f"{host_of(snapshot.url)} {problem}{status}.",
         reason=reason or "blocked",
         target=snapshot.requested_url,
-        next_step=_rate_limit_step(snapshot) if reason == "rate_limit" else _BLOCK_STEPS.get(reason, _LATER),
+        next_step=_rate_limit_step(snapshot) if reason == "rate_limit" else _NEXT_STEPS.get(reason, _LATER),
     )
 
 
 def _status_error(snapshot: Snapshot) -> errors.HttpStatusError:
     status = snapshot.status
-    next_step = _STATUS_NEXT_STEPS.get(status, "Check the address, or try another source.")
+    next_step = _NEXT_STEPS.get(str(status), "Check the address, or try another source.")
     if status == 429:
         next_step = _rate_limit_step(snapshot)
     elif status >= 500:
@@ -353,32 +323,9 @@ def _format_status(status: int) -> str:
 
 
 _ERROR_TYPES: Mapping[type, type[errors.ScraperError]] = {
-    browser_errors.BadSchemeError: errors.InvalidUrlError,
-    browser_errors.BlockedAddressError: errors.PrivateAddressError,
-    browser_errors.RefusedError: errors.PolicyError,
-    browser_errors.NoNetworkError: errors.OfflineError,
-    browser_errors.NameNotResolvedError: errors.HostDownError,
-    browser_errors.NameLookupTimeoutError: errors.NameServerSilentError,
-    browser_errors.RefusedConnectionError: errors.HostDownError,
-    browser_errors.HostUnreachableError: errors.HostDownError,
-    browser_errors.ConnectTimeoutError: errors.HostDownError,
-    browser_errors.ExpiredLoginError: errors.LoginExpiredError,
-    browser_errors.DeadlineExceededError: errors.FetchTimeoutError,
-    browser_errors.TargetNotFoundError: errors.InvalidArgumentError,
-    browser_errors.TooLargeError: errors.ContentTooLargeError,
-    browser_errors.PageCrashedError: errors.BrowserFailedError,
-    browser_errors.BrowserGoneError: errors.BrowserFailedError,
-    browser_errors.NoBrowserError: errors.BrowserFailedError,
+    getattr(browser_errors, name): getattr(errors, kind) for name, kind in _TEXTS["errors"].items()
 }
-
-_NEXT_STEPS: Mapping[type, str] = {
-    browser_errors.BadSchemeError: "Give an absolute http:// or https:// URL.",
-    browser_errors.NameNotResolvedError: "Check the spelling of the host, or look for the page with `search`.",
-    browser_errors.TlsFailedError: (
-        "The connection would not be safe. Try the site's http:// address, or another source."
-    ),
-    browser_errors.TooManyRedirectsError: "Try the address that the site redirects to, or another source.",
-}
+_ERROR_STEPS = {getattr(browser_errors, name): step for name, step in _TEXTS["error_steps"].items()}
 
 
 def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.ScraperError:
@@ -394,6 +341,6 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
         # Only the errors of the machine's own browser name files.
         errors.hide_folders(str(error)) if kind is errors.BrowserFailedError else str(error),
         target=url,
-        next_step=next((_NEXT_STEPS[one] for one in classes if one in _NEXT_STEPS), error.next_step),
+        next_step=next((_ERROR_STEPS[one] for one in classes if one in _ERROR_STEPS), error.next_step),
         retryable=error.retryable or isinstance(error, browser_errors.DeadlineExceededError),
     )

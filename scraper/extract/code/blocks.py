@@ -8,12 +8,10 @@ from typing import cast
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, classes_of, text_of
+from scraper.values.text import read_table
 
-NUMBERING = frozenset(
-    "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
-    "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num "
-    "ltx_tag codemirror-gutter-wrapper".split()
-)
+_TABLE = read_table(__package__, "languages.toml")
+NUMBERING = frozenset(_TABLE["line_numbers"].split())
 """Classes of elements that contain line numbers."""
 
 _CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
@@ -164,40 +162,11 @@ _LANGUAGE_CLASS = re.compile(
     re.IGNORECASE,
 )
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
-_NO_LANGUAGE = frozenset(
-    "active astro-code auto block chroma clipboard code codehilite container copy dark default docutils "
-    "doctest example github-dark github-light gutter highlight hljs inline lang language light line "
-    "line-numbers lines linenums literal-block nohighlight none notranslate number-lines plain plaintext pre "
-    "prettyprint prettyprinted python-prompt rouge shiki snippet source sourcecode text theme txt vp-code "
-    "wrap".split()
+_NO_LANGUAGE, _HIGHLIGHTER_CLASSES, _KNOWN_LANGUAGES = (
+    frozenset(_TABLE[name].split()) for name in ("no_languages", "highlighters", "languages")
 )
-"""Words that highlighters write in the place of a language."""
-
-_ALIASES = dict(
-    pair.split(":")
-    for pair in "shell:bash pycon:python ipython:python ipython2:python ipython3:python jscript:javascript "
-    "text-html-basic:html html-basic:html html-erb:erb css-scss:scss css-less:less json-comments:jsonc".split()
-)
-_HIGHLIGHTER_CLASSES = frozenset(
-    "sourcecode highlight hljs codehilite prettyprint shiki code syntaxhighlighter".split()
-)
-_KNOWN_LANGUAGES = frozenset(
-    "abap ada agda apex asm astro awk bash bat batch c clojure cmake cobol console coq cpp crystal csharp "
-    "css cuda dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript glsl go gradle "
-    "graphql groovy handlebars haskell haxe hcl hlsl html http idris ini java javascript jinja js jscript "
-    "json json5 jsonc jsonnet jsx julia kotlin latex lean less liquid lisp lua makefile markdown matlab md "
-    "mdx mermaid nginx nim nix objectivec ocaml pascal perl php postgresql powershell prisma prolog protobuf "
-    "purescript pycon python r racket razor reason rst ruby rust sass scala scheme scss sh shell "
-    "smalltalk solidity sql stylus svelte swift systemverilog tcl terraform tex toml ts tsx twig "
-    "typescript typst vb verilog vhdl vim vue wasm wgsl xml yaml yml zig zsh".split()
-)
-"""Class names that are languages even without a prefix, next to the class of a highlighter."""
-
-_DISPLAYED_NAMES = dict.fromkeys(("plain text", "plaintext", "text", "code"), "") | dict(
-    pair.split(":")
-    for pair in "c++:cpp,c#:csharp,f#:fsharp,terminal:bash,shell script:bash,objective-c:objectivec,"
-    "node.js:javascript".split(",")
-)
+_ALIASES: dict[str, str] = _TABLE["aliases"]
+_DISPLAYED_NAMES: dict[str, str] = _TABLE["displayed_names"]
 """Language names as they are displayed above a block."""
 
 _MAX_WRAPPERS = 5

@@ -7,58 +7,20 @@ from zlib import crc32
 
 from scraper.html.dom.parsing import HEADINGS
 from scraper.text.terms import DIGITS, compile_any_of
+from scraper.values.text import read_table
 from scraper.words.matcher import read_words
 
-TAGS = {
-    tag: number
-    for number, tag in enumerate(
-        "p h1 h2 h3 h4 h5 h6 li div td th pre blockquote dd dt figcaption button section article "
-        "summary main body footer header nav aside form caption fieldset legend address center figure option "
-        "details ul ol tr noscript dl".split()
-    )
-}
+_TABLE = read_table(__package__, "class_names.toml")
+TAGS = {tag: number for number, tag in enumerate(_TABLE["tags"].split())}
 """Number of each tag: paragraphs are 0, headings 1 to 6; other tags are len(TAGS)."""
-
-_AREA_WORDS = {
-    "nav": "nav navigation menu menubar",
-    "footer": "footer contentinfo",
-    "header": "header banner",
-    "aside": "aside complementary",
-    "main": "main",
-    "article": "article",
-    "form": "form search",
-    "table": "table",
-    "list": "ul ol",
-    "figure": "figure",
-    "dialog": "dialog alertdialog",
-    "section": "section",
-    "noscript": "noscript",
-    "body": "articlebody",
-    "button": "button",
-    "details": "details summary dl",
-}
+_AREA_WORDS: dict[str, str] = _TABLE["areas"]
 AREAS = tuple(_AREA_WORDS)
 """Areas of a page. The index of each is its bit in `ClassNameFeatures.areas`."""
 _AREA_BITS = {word: 1 << bit for bit, words in enumerate(_AREA_WORDS.values()) for word in words.split()}
 
 
-_CONTENT_WORDS = (
-    "article content post entry body main story text blog thread message comment answer question product descri doc "
-    "markdown prose page"
-)
-_SIDE_WORDS = (
-    "nav menu foot side related share social promo advert banner cookie consent subscri newsletter widget "
-    "breadcrumb popup modal sponsor recommend login signup toolbar copyright pagination header rail trending "
-    r"more- tags?\b author byline meta toc"
-)
-_COMMENT_WORDS = "comment respond(?!er) reply replies disqus livefyre discussion"
-_TEASER_WORDS = (
-    "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain taboola "
-    "newsletter read-?(?:more|next|also) also-?(?:like|read) more-?(?:from|stories|news|articles|on|in)(?![a-z]) "
-    "up-?next next-?(?:article|story) similar suggest latest(?:-|_)?(?:news|posts|articles) paid-?content sponsored "
-    "cross-?sell up-?sell also-?(?:viewed|bought)"
-)
-KINDS = ("content", "side", "comments", "teasers")
+_KIND_NAMES: dict[str, str] = _TABLE["kinds"]
+KINDS = tuple(_KIND_NAMES)
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 NOTE, ADVERTISEMENT = 1, 2
@@ -69,12 +31,10 @@ _ADVERTISEMENTS = frozenset(
 )
 _ADVERTISEMENT_STARTS = ("advertis", "sponsor", "promot")
 
-_ALL_WORDS = (
-    (CONTENT, _CONTENT_WORDS.split()),
-    (SIDE, _SIDE_WORDS.split()),
-    (COMMENTS, [*_COMMENT_WORDS.split(), *read_words("posts.comment_class")]),
-    (TEASERS, _TEASER_WORDS.split()),
-)
+_ALL_WORDS = [
+    (1 << bit, [*names.split(), *(read_words("posts.comment_class") if kind == "comments" else ())])
+    for bit, (kind, names) in enumerate(_KIND_NAMES.items())
+]
 _KIND_WORDS = tuple((bit, compile_any_of(words)) for bit, words in _ALL_WORDS)
 _ANY_WORDS = compile_any_of(word for _, words in _ALL_WORDS for word in words)
 """Matches if one of `_KIND_WORDS` matches. Half of the class names contain none."""

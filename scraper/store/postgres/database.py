@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import asyncpg
 
 from scraper.store.protocols import DatabaseUnavailableError
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_table
 
 T = TypeVar("T")
 
@@ -85,34 +85,8 @@ def is_url_error(error: BaseException | None) -> bool:
     return isinstance(error, (asyncpg.ClientConfigurationError, FileNotFoundError, ssl.SSLCertVerificationError))
 
 
-_PROBLEMS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (PostgresRefusedError, "{address} {error}"),
-    (FileNotFoundError, "a file that the URL of {address} names (sslrootcert, sslcert, sslkey) is not there"),
-    # The lines after the first are hints for programmers.
-    (asyncpg.ClientConfigurationError, "the URL of {address} cannot be used: {first_line}"),
-    (ssl.SSLCertVerificationError, "the certificate of {address} cannot be trusted: {error.verify_message}"),
-    (ssl.SSLError, "TLS with {address} fails ({error.reason})"),
-    (TimeoutError, "{address} did not answer within {limit_s:g} s"),
-    (asyncpg.InvalidPasswordError, "{address} does not take the user {address.user} with the password given"),
-    # No entry for this machine, none without TLS, or no such user; the message says which.
-    (asyncpg.InvalidAuthorizationSpecificationError, "{address} does not let the user {address.user} in: {error}"),
-    (asyncpg.UndefinedObjectError, "{address} does not know an object that this server uses: {error}"),
-    (asyncpg.InvalidCatalogNameError, "there is no database {address.database} at {address.host}"),
-    (asyncpg.TooManyConnectionsError, "{address} has no connection left"),
-    (
-        asyncpg.UndefinedTableError,
-        "{address} lacks some of the tables: restore them, or let all be made anew: DROP SCHEMA search_mcp CASCADE",
-    ),
-    (asyncpg.DiskFullError, "the disk of {address} is full"),
-    (asyncpg.ReadOnlySQLTransactionError, "{address} takes no writes"),
-    (asyncpg.InsufficientPrivilegeError, "the user {address.user} may not use or make the tables of {address}"),
-    (
-        (asyncpg.CannotConnectNowError, asyncpg.AdminShutdownError, asyncpg.CrashShutdownError),
-        "{address} is starting up or shutting down",
-    ),
-    (asyncpg.PostgresError, "{address} answered with {kind} ({error.sqlstate})"),
-    (BaseException, "no PostgreSQL answers at {address.host} ({kind})"),
-)
+_PROBLEMS: Mapping[str, str] = read_table(__package__, "problems.toml")
+"""Sentences about errors, by the name of the class or of a base class; the first that fits is used."""
 
 
 def describe_error(error: BaseException, address: DatabaseAddress, limit_s: float) -> str:
@@ -120,7 +94,8 @@ def describe_error(error: BaseException, address: DatabaseAddress, limit_s: floa
     if isinstance(error, ConnectionError) and "SSL upgrade" in str(error):
         return f"{address} does not speak TLS, which its URL asks for"
     kind, first_line = type(error).__name__, str(error).partition("\n")[0]
-    text = next(text for kinds, text in _PROBLEMS if isinstance(error, kinds))
+    classes = {one.__name__ for one in type(error).__mro__}
+    text = next(text for name, text in _PROBLEMS.items() if name in classes)
     return text.format(address=address, error=error, kind=kind, first_line=first_line, limit_s=limit_s)
 
 
