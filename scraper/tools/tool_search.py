@@ -6,7 +6,7 @@ It offers `tools/search`, `prompts/search` and `resources/search` to clients wit
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -21,15 +21,27 @@ from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCal
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.text import read_file
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
+from scraper.words.matcher import WordPattern, read_topic
 
-_CLOSEST_PHRASES, _NEXT_PHRASE, _ALL_PHRASES = 3, 0.5, 0.3
-"""Phrases of a tool that count, the weight of each relative to the one before, and that of all phrases together."""
-_STOP_WORD = 0.6
+_CLOSEST_PHRASES, _NEXT_PHRASE = 3, 0.5
+"""Phrases of a tool that count, and the weight of each relative to the one before."""
+_UNSEEN, _SPREAD = 0.2, 4.0
+"""Ratio to the expected count for a word that a tool lacks, and the log likelihood that divides a score by e."""
+_STOP_WORD = 0.5
 """Weight of words such as `which`, relative to others: few, but they tell some tools apart."""
 _MIN_SIMILARITY = 0.8
 """Minimum similarity of the known word for a misspelled one."""
 _MIN_SHARE = 0.2
 """Minimum score of a result, relative to the best; lower scores are accidental."""
+
+_ANY_TOPIC, _TOPIC_WORD, _TOPIC_WORDS = "*", 0.15, 3
+"""Phrase of a tool that takes any topic, its score for each word that no tool knows, and the most words that count."""
+_CACHED_TEXTS = 1_024
+"""Texts whose terms are cached; the tools have some 700 phrases."""
+
+_MEANINGS = "tasks"
+_MEANING = WordPattern("|".join(rf"(?P<{name}_>\b{{{_MEANINGS}.{name}}}\b)" for name in read_topic(_MEANINGS)))
+"""Words with one meaning; `read` and `open`, for example, are in the table `read`."""
 
 _NOT_ITS_USES = ("Not recommended for:", "Returns:", "Common mistakes:")
 """Lines of a description that have the words of other tools."""
@@ -64,31 +76,55 @@ def read_uses() -> Mapping[str, tuple[str, ...]]:
 
 
 def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
-    """Return how well the three closest phrases of each item match, by the rarity of shared stems."""
-    phrases = [[_stems(phrase) for phrase in item.phrases] for item in items]
-    frequency = Counter(term for item in phrases for term in frozenset[str]().union(*item))
-    wanted = frozenset(word for term in _stems(query) for word in _known_stems(term, frequency))
-    rarity = {
-        term: inverse_document_frequency(count, len(items)) * (_STOP_WORD if term in ENGLISH_STOP_WORDS.all else 1)
-        for term, count in frequency.items()
-    }
+    """Return how well each item fits: by its three closest phrases, and by how usual the words are in all of them."""
+    phrases = [[_terms(phrase) for phrase in item.phrases] for item in items]
+    counts = [Counter(term for phrase in item for term in phrase) for item in phrases]
+    total, shares = Counter[str](), sum(map(len, phrases))
+    for count in counts:
+        total.update(count)
+    words = {word for item in items for phrase in item.phrases for word in split_terms(phrase)}
+    unknown = {word for word in split_terms(_MEANING.sub(" ", query)) if len(word) > 1 and stem(word) not in total}
+    corrected = {word: stem(close) for word in unknown for close in _closest_word(word, words)}
+    wanted = (_terms(query) & total.keys()) | frozenset(corrected.values())
+    topic = _TOPIC_WORD * min(len(unknown - ENGLISH_STOP_WORDS.all - corrected.keys()), _TOPIC_WORDS)
 
     def weigh(terms: frozenset[str]) -> float:
-        return sum(rarity[term] for term in sorted(terms))
+        return sum(
+            inverse_document_frequency(sum(term in count for count in counts), len(items)) * _factor(term)
+            for term in sorted(terms)
+        )
 
-    scores, norm = [], math.sqrt(weigh(wanted)) or 1.0
-    for item in phrases:
+    closest, likelihood = [], []
+    for item, count in zip(phrases, counts, strict=True):
         matches = sorted((weigh(one & wanted) / math.sqrt(weigh(one)) for one in item if one & wanted), reverse=True)
-        score = sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES]))
-        scores.append(score + _ALL_PHRASES * weigh(wanted & frozenset[str]().union(*item)) / norm)
-    return scores
+        closest.append(sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES])))
+        expected = {term: total[term] * len(item) / shares for term in sorted(wanted)}
+        likelihood.append(
+            sum(_factor(term) * math.log(count[term] / mean + _UNSEEN) for term, mean in expected.items())
+        )
+    best, most_likely = max(closest, default=0.0) or 1.0, max(likelihood, default=0.0)
+    return [
+        close / best + math.exp((likely - most_likely) / _SPREAD) + topic * (_ANY_TOPIC in item.phrases)
+        if close
+        else 0.0
+        for item, close, likely in zip(items, closest, likelihood, strict=True)
+    ]
 
 
-def _known_stems(term: str, known: Mapping[str, object]) -> list[str]:
-    """Return the stem, or the closest known one with its first letter; typing errors in small words mean nothing."""
-    if term in known or term in ENGLISH_STOP_WORDS.all:
-        return [term] * (term in known)
-    return get_close_matches(term, [one for one in known if one[0] == term[0]], 1, _MIN_SIMILARITY)
+def _factor(term: str) -> float:
+    return _STOP_WORD if term in ENGLISH_STOP_WORDS.all else 1.0
+
+
+def _closest_word(word: str, words: Iterable[str]) -> list[str]:
+    """Return the closest word with the same first letter; typing errors in stop words mean nothing."""
+    same_letter = [one for one in words if one[0] == word[0] and one not in ENGLISH_STOP_WORDS.all]
+    return get_close_matches(word, sorted(same_letter), 1, _MIN_SIMILARITY)
+
+
+@functools.lru_cache(_CACHED_TEXTS)
+def _terms(text: str) -> frozenset[str]:
+    """Return the stems of the words, and their meanings in any language: names of tables of `tasks.toml` with `_`."""
+    return _stems(text) | {str(found.lastgroup) for found in _MEANING.finditer(text)}
 
 
 def _stems(text: str) -> frozenset[str]:

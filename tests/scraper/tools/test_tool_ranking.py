@@ -108,6 +108,14 @@ WANTED = {
     "new collection that survives restarts": "search_create_index",
     "what can you do": "find_tools",
     "how could I do this with your tools": "find_tools",
+    "lies diese Seite": "fetch",
+    "vergleiche die Preise der beiden Geräte": "compare",
+    "haz una captura de pantalla": "see",
+    "remplis le formulaire et envoie-le": "browse",
+    "quali motori di ricerca ci sono": "engines",
+    "最新のニュースを検索して": "search",
+    "创建一个新的索引": "search_create_index",
+    "which firms weld narrow boats": "search",
 }
 
 

@@ -26,6 +26,7 @@ _LANGUAGES = {
     "search": "ar da de el en es fr hi it ja ko nl pl pt ro ru tr vi zh",
     "shop": "ar bg cs da de el en es et fa fi fr he hr hu id it ja ko lt lv nl no pl pt ro ru sk sl sv th tr uk vi zh",
     "stop_words": "ar de el en es fr hi it nl pt ro ru tr vi",
+    "tasks": "de en es fr it ja nl pt ru zh",
 }
 """Languages that each topic has at least. A new topic needs a row, a new language does not."""
 
