@@ -19,7 +19,7 @@ from scraper.cli.files import read_recipe, write_file
 from scraper.cli.message_rewriting import SESSION_ADVICE
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
 from scraper.engines.model import DEFAULT_ENGINES
-from scraper.settings import Settings, SettingsError, setting_table
+from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
 from scraper.urls import guess_urls
 
@@ -95,30 +95,25 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     suffix = output.suffix.lower()
     if suffix not in (_IMAGE_TYPES | _FILES):
         raise click.UsageError(f"{output} must end with {', '.join(_IMAGE_TYPES | _FILES)}.")
-    if not locate(output).absolute().parent.is_dir():
-        raise click.UsageError(f"The folder of {output} does not exist.")
+    tool_output.check_folder(output)
     url, other = guess_urls(flags["url"])
-    settings = load_settings(flags)
-    ignored = {setting.name for setting in setting_table()}
-    arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
-    arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
-    try:
-        answer = tool_output.run_tool("see", arguments, settings, other_urls={url: other}, make=make)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    arguments = tool_output.select_arguments(flags) | {"url": url}
+    arguments |= {"what": _FILES[suffix]} if suffix in _FILES else {}
+    answer = tool_output.run_tool("see", arguments, load_settings(flags), other_urls={url: other}, make=make)
+    text = message_rewriting.rewrite_message(answer.text)
     if answer.is_error:
-        click.echo(message_rewriting.rewrite_message(answer.text), err=True)
+        click.echo(text, err=True)
         return code_of_answer(answer)
     (picture,) = answer.media
     write_file(output, picture.data)
     if as_json:
         facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data)}
-        click.echo(json.dumps({**facts, "result": message_rewriting.rewrite_message(answer.text)}, ensure_ascii=False))
+        click.echo(json.dumps({**facts, "result": text}, ensure_ascii=False))
     elif runs_for_agent():
-        click.echo(f"{output}\n{message_rewriting.rewrite_message(answer.text)}")
-    for line in answer.text.splitlines():
+        click.echo(f"{output}\n{text}")
+    for line in text.splitlines():
         if line.startswith("Warning: ") and not as_json:
-            click.echo(message_rewriting.rewrite_message(line), err=True)
+            click.echo(line, err=True)
     return code_of_answer(answer)
 
 

@@ -82,9 +82,8 @@ def run_job(
     spec: JobSpec, settings: Settings, cluster: str | None, *, as_json: bool, minutes: float | None = None
 ) -> int:
     """Run a job, print its progress and its report, and return the exit code; stop it after `minutes`."""
-    level = "warning" if settings.log_level == "info" else settings.log_level
     watcher = _Watcher()
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[watcher])
+    tool_output.set_up_log(settings, handlers=[watcher])
     from scraper.bulk.model import BulkError
     from scraper.bulk.report import format_report
 

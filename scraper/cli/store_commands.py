@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -184,25 +183,9 @@ def stats(as_json: bool, **flags: Any) -> int:
 
 
 @command("cache search", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
-def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
+def search(**flags: Any) -> int:
     """Search the text of cached pages."""
-    from scraper.render import search as render
-    from scraper.tools.model import new_region
-    from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
-    from scraper.values.types import InvalidValueError, StringValue
-
-    try:
-        StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
-    except InvalidValueError as error:
-        raise click.UsageError(f"query must be {error}.") from None
-    found = _with_page_cache(load_settings(flags), lambda page_cache: page_cache.search(query, limit=limit))
-    if tool_output.wants_json(flags):
-        text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
-    else:
-        text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-        text = text if marked else message_rewriting.rewrite_for_caller(text)
-    tool_output.print_text(text, output, max_tokens=flags["max_tokens"])
-    return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
+    return tool_output.run_and_print("cache_search", flags)
 
 
 @command("cache export", LOG_SETTINGS | STORE_SETTINGS, parent=cache)

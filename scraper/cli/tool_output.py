@@ -75,8 +75,7 @@ def run_tool(
     """Run a tool, one that `make` creates, with the options of `_call`, and return its answer.
 
     A signal closes all resources. With `is_quiet`, neither progress nor warnings are printed. It raises ClickException
-    if this machine lacks a requirement, KeyboardInterrupt after a signal, and SettingsError for wrong settings of the
-    browsers.
+    if this machine lacks a requirement, KeyboardInterrupt after a signal, and UsageError for wrong browser settings.
     """
     set_up_log(settings, is_quiet=is_quiet)
     _check_event_loop()
@@ -108,11 +107,11 @@ def run_tool(
         raise click.ClickException("This user cannot start more threads; end some processes.") from None
 
 
-def set_up_log(settings: Settings, *, is_quiet: bool = False) -> None:
-    """Log to stderr, unless it is set up already."""
+def set_up_log(settings: Settings, *, is_quiet: bool = False, handlers: list[logging.Handler] | None = None) -> None:
+    """Log to stderr or to the handlers, unless it is set up already."""
     # The info log of a server is too detailed for a terminal.
     level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=handlers)
 
 
 async def _run(call: Callable[..., Awaitable[ToolAnswer]], settings: Settings, steps: int) -> ToolAnswer:
@@ -128,7 +127,7 @@ async def _run(call: Callable[..., Awaitable[ToolAnswer]], settings: Settings, s
             try:
                 services = await stack.enter_async_context(Services.open(settings, is_lazy=True))
             except ValueError as error:
-                raise SettingsError(str(error)) from None
+                raise click.UsageError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
             return await call(services, progress=progress)
@@ -241,19 +240,15 @@ def run_and_print(
     output file has such a suffix. UsageError is raised for an invalid setting or output file.
     """
     output: Path | None = flags.get("output")
-    if output is not None and not locate(output).absolute().parent.is_dir():
-        raise click.UsageError(f"The folder of {output} does not exist.")
+    check_folder(output)
     settings = load_settings(flags)
     writes_rows = has_rows and is_table(output)
     as_json, is_marked = wants_json(flags) or writes_rows, bool(flags.get("marked"))
     is_quiet = bool(flags.get("quiet"))
     if not is_marked and settings.max_answer_tokens == Settings().max_answer_tokens:
         options["answer_tokens"] = _NO_LIMIT
-    arguments = _select_arguments(flags)
-    try:
-        answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    arguments = select_arguments(flags)
+    answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
@@ -270,7 +265,14 @@ def run_and_print(
     return code_of_answer(answer)
 
 
-def _select_arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
+def check_folder(output: Path | None) -> None:
+    """Raise UsageError if an output file cannot be written because its folder does not exist."""
+    if output is not None and not locate(output).absolute().parent.is_dir():
+        raise click.UsageError(f"The folder of {output} does not exist.")
+
+
+def select_arguments(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags that are arguments of a tool: neither settings nor options of the output."""
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS, ("text", "html"))
     return {name: value for name, value in flags.items() if value is not None and name not in ignored}
 
@@ -317,17 +319,15 @@ def print_text(
 
 
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
-    if is_marked:
-        from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION
+    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
+    from scraper.tools.model import new_region
 
+    if is_marked:
         return f"{UNTRUSTED_EXPLANATION}\n{answer.text}"
     if plain is None:
         return rewrite_for_caller(answer.text)
     if answer.reading is None or not runs_for_agent():
         return plain(answer)
-    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
-    from scraper.tools.model import new_region
-
     return f"{UNTRUSTED_EXPLANATION}\n{mark_untrusted(plain(answer), new_region())}"
 
 

@@ -164,9 +164,9 @@ async def _search_cache(services: Services, arguments: dict[str, Any], call: mod
     query = arguments["query"]
     found = await services.page_cache.search(query, principal=call.principal, limit=arguments["limit"])
     if arguments["format"] == "json":
-        return model.json_answer(render.cache_hits_as_json(found))
+        return model.json_answer(render.cache_hits_as_json(found), is_empty=not found.hits)
     text = render.cache_hits_as_markdown(query, found, region=model.new_region(), now=datetime.now(UTC))
-    return model.ToolAnswer(text, is_error=not found.usable)
+    return model.ToolAnswer(text, is_error=not found.usable, is_empty=not found.hits)
 
 
 _TITLE_CHARS = 300
