@@ -151,18 +151,17 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             items, more = await cached_resources.search(services, call.principal, query, start, ITEMS_PER_PAGE)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
-            named = [(tool, _tool_line(tool)) for tool in others]
-            named += [(tool, f"{_tool_line(tool)} {_REFUSED}") for tool in refused]
-            lines = [named[at][1] for at in rank_items(query, [searchable_tool(tool) for tool, _ in named])]
+            tools, notes = [*others, *refused], {tool.name: f" {_REFUSED}" for tool in refused}
+            found = [tools[at] for at in rank_items(query, list(map(searchable_tool, tools)))]
             # The errors of index tools have fixed texts, so the names of indexes stand here.
-            for at, line in enumerate(lines):
-                if line.startswith(f"- {_INDEX_TOOL}("):
-                    names = [index.name for index in await services.indexes.names(principal=call.principal)]
-                    lines[at] += f" Existing: {', '.join(names) or 'none'}."
+            if any(tool.name == _INDEX_TOOL for tool in found):
+                names = [index.name for index in await services.indexes.names(principal=call.principal)]
+                notes[_INDEX_TOOL] = f" Existing: {', '.join(names) or 'none'}."
+            lines = [f"{_tool_line(tool)}{notes.get(tool.name, '')}" for tool in found]
         else:
             prompts = prompts_for(others)
-            found = [prompts[at] for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
-            lines = [f"- {one.name}({', '.join(part.name for part in one.arguments)}): {one.about}" for one in found]
+            fitting = [prompts[at] for at in rank_items(query, list(map(searchable_prompt, prompts)))]
+            lines = [f"- {one.name}({', '.join(part.name for part in one.arguments)}): {one.about}" for one in fitting]
         end = start + ITEMS_PER_PAGE
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))

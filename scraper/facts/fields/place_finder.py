@@ -111,7 +111,7 @@ def parse_stored(cls: type[_T], data: Mapping[str, Any]) -> _T:
     """
     values: dict[str, Any] = {}
     for one in (one for one in fields(cast("Any", cls)) if one.default is MISSING or one.name in data):
-        value, kind = data.get(one.name), str(one.type)
+        value, kind = data.get(one.name), one.type.__name__ if isinstance(one.type, type) else str(one.type)
         if kind.startswith(("frozenset", "tuple")):
             if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 raise ValueError(f"{one.name} is not a list of texts")
