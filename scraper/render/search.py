@@ -9,6 +9,7 @@ from scraper.render.json_truncation import count_fitting, drop_empty
 from scraper.render.page import iso_date, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, break_marks, mark_untrusted
 from scraper.text.sanitize import clean_line
+from scraper.values.text import read_table
 
 _ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
@@ -29,19 +30,7 @@ _NO_CACHE = (
 )
 _NO_HITS = "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
 
-REASON_TEXTS: Mapping[str, str] = {
-    "captcha": "asked for a captcha",
-    "consent": "asked for consent",
-    "rate_limited": "allows no more requests for now",
-    "refused": "refuses this machine's address or country",
-    "off_topic": "gave results of another query",
-    "layout_changed": "changed its pages, so rows may be missing",
-    "timeout": "did not answer in time",
-    "unreachable": "could not be reached",
-    "no_network": "could not be reached: this machine has no network",
-    "busy": "is busy with other searches",
-    "browser_failed": "could not be queried: the browser failed",
-}
+REASON_TEXTS: Mapping[str, str] = read_table(__package__, "reasons.toml")
 """Text for each reason code of a failed engine, after the name of the engine."""
 
 

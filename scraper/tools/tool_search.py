@@ -79,36 +79,36 @@ def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
     """Return how well each item fits: by its three closest phrases, and by how usual the words are in all of them."""
     phrases = [[_terms(phrase) for phrase in item.phrases] for item in items]
     counts = [Counter(term for phrase in item for term in phrase) for item in phrases]
-    total, shares = Counter[str](), sum(map(len, phrases))
-    for count in counts:
-        total.update(count)
-    words = {word for item in items for phrase in item.phrases for word in split_terms(phrase)}
-    unknown = {word for word in split_terms(_MEANING.sub(" ", query)) if len(word) > 1 and stem(word) not in total}
-    corrected = {word: stem(close) for word in unknown for close in _closest_word(word, words)}
-    wanted = (_terms(query) & total.keys()) | frozenset(corrected.values())
-    topic = _TOPIC_WORD * min(len(unknown - ENGLISH_STOP_WORDS.all - corrected.keys()), _TOPIC_WORDS)
+    total, all_phrases = sum(counts, Counter[str]()), sum(map(len, phrases))
+    wanted, topics = _wanted_terms(query, items, total)
 
     def weigh(terms: frozenset[str]) -> float:
-        return sum(
-            inverse_document_frequency(sum(term in count for count in counts), len(items)) * _factor(term)
-            for term in sorted(terms)
-        )
+        frequency = {term: sum(term in count for count in counts) for term in sorted(terms)}
+        return sum(inverse_document_frequency(number, len(items)) * _factor(term) for term, number in frequency.items())
 
     closest, likelihood = [], []
     for item, count in zip(phrases, counts, strict=True):
         matches = sorted((weigh(one & wanted) / math.sqrt(weigh(one)) for one in item if one & wanted), reverse=True)
         closest.append(sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES])))
-        expected = {term: total[term] * len(item) / shares for term in sorted(wanted)}
+        expected = {term: total[term] * len(item) / all_phrases for term in sorted(wanted)}
         likelihood.append(
             sum(_factor(term) * math.log(count[term] / mean + _UNSEEN) for term, mean in expected.items())
         )
     best, most_likely = max(closest, default=0.0) or 1.0, max(likelihood, default=0.0)
+    topic = [topics * _TOPIC_WORD * (_ANY_TOPIC in item.phrases) for item in items]
     return [
-        close / best + math.exp((likely - most_likely) / _SPREAD) + topic * (_ANY_TOPIC in item.phrases)
-        if close
-        else 0.0
-        for item, close, likely in zip(items, closest, likelihood, strict=True)
+        close / best + math.exp((likely - most_likely) / _SPREAD) + bonus if close else 0.0
+        for close, likely, bonus in zip(closest, likelihood, topic, strict=True)
     ]
+
+
+def _wanted_terms(query: str, items: Sequence[SearchableItem], known: Mapping[str, int]) -> tuple[frozenset[str], int]:
+    """Return the known terms of a query, with typing errors corrected, and the number of its other words."""
+    words = {word for item in items for phrase in item.phrases for word in split_terms(phrase)}
+    unknown = {word for word in split_terms(_MEANING.sub(" ", query)) if len(word) > 1 and stem(word) not in known}
+    corrected = {word: stem(close) for word in unknown for close in _closest_word(word, words)}
+    others = unknown - ENGLISH_STOP_WORDS.all - corrected.keys()
+    return (_terms(query) & known.keys()) | frozenset(corrected.values()), min(len(others), _TOPIC_WORDS)
 
 
 def _factor(term: str) -> float:

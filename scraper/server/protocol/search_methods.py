@@ -22,26 +22,15 @@ from scraper.server.protocol.extensions import caller_of
 from scraper.server.protocol.handshake import names_strict_client
 from scraper.tools import cached_resources, model, prompts, tool_search
 from scraper.tools.cached_resources import CachedResource
+from scraper.values.text import read_table
 
 MARKDOWN = "text/markdown"
 _SIZE_HINT = "anthropic/maxResultSizeChars"
 """Metadata key. One client writes answers above 50,000 characters to a file unless the tool declares more."""
 
 TEMPLATES = [
-    types.ResourceTemplate(
-        name="page",
-        title="Cached page",
-        uri_template="page://{+url}",
-        description="The cached copy of a web page, by its URL.",
-        mime_type=MARKDOWN,
-    ),
-    types.ResourceTemplate(
-        name="index",
-        title="Document of a named index",
-        uri_template="index://{name}/{id}{?start}",
-        description="A document by the name of its index and its id; start: first character to return.",
-        mime_type=MARKDOWN,
-    ),
+    types.ResourceTemplate(name=name, mime_type=MARKDOWN, **row)
+    for name, row in read_table(__package__, "resource_templates.toml").items()
 ]
 
 
