@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -113,6 +114,51 @@ def _write(item: PdfItem, places: Sequence[tuple[str, float, float, float]]) -> 
                 break
             start += len(word.text)
     return item
+
+
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
+_BOLD_WEIGHT, _MAX_FONT_NAME = 600, 128
+
+
+@lru_cache(maxsize=256)
+def is_bold(name: str, weight: int) -> bool:
+    """Return True for a font that is bold by its name or weight."""
+    return weight >= _BOLD_WEIGHT or _BOLD.search(name) is not None
+
+
+def find_bold(texts: Sequence[PageObject]) -> Iterator[tuple[None, Box]]:
+    """Yield the boxes of bold text objects in points of the page."""
+    library, bold = pdfium(), dict[int, bool]()
+    for one in texts:
+        font = library.FPDFTextObj_GetFont(one.handle) or 0
+        if font and font not in bold:
+            name = ctypes.create_string_buffer(_MAX_FONT_NAME)
+            library.FPDFFont_GetBaseFontName(font, name, _MAX_FONT_NAME)
+            bold[font] = is_bold(name.value.decode("utf-8", "replace"), library.FPDFFont_GetWeight(font))
+        if bold.get(font):
+            yield None, one.box
+
+
+def split_bold(items: Iterable[PdfItem], bold: Sequence[Box]) -> Iterator[PdfItem]:
+    """Yield the items of a page, a bold beginning apart: liteparse gives a line the font of its first letter."""
+    for item in items:
+        if len(item.words) < 2 or not is_bold(item.font_name or "", item.font_weight or 0):
+            yield item
+            continue
+        row = [box for box in bold if box.y0 < item.y + item.height / 2 < box.y1]
+        middles = (word.x + word.width / 2 for word in item.words)
+        plain = [not any(box.x0 <= x <= box.x1 for box in row) for x in middles]
+        at = plain.index(True) if True in plain else 0
+        before, found, after = item.text.partition(f" {item.words[at].text}")
+        if not at or not found or len(before.split()) != at:
+            yield item
+            continue
+        yield item._replace(text=before, words=item.words[:at], width=sum(item.words[at - 1][1:4:2]) - item.x)
+        start = item.words[at].x
+        yield item._replace(
+            text=(found + after).lstrip(), words=item.words[at:], x=start, width=item.x + item.width - start,
+            font_name=None, font_weight=0,
+        )  # fmt: skip
 
 
 _LETTERS = re.compile("[A-Za-z\u00c0-\u052f]+")

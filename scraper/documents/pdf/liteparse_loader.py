@@ -35,10 +35,8 @@ The second number counts if only the beginning is requested: fewer do not show w
 _MIN_PAGE_CHARACTERS = 500
 """Characters that a page counts at least: recognizing one that was scanned costs more than reading letters."""
 
-_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
 _MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
-_BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
 """Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
 _MAX_SLANT = 30.0
@@ -230,6 +228,8 @@ def _correct_items(items: list[item_corrections.PdfItem], text: PageText) -> lis
         items = item_corrections.rebuild_words(items, text.glyphs, from_right=is_right_to_left(text.text))
     else:
         items = item_corrections.use_spaces_of(items, text.text)
+    if text.bold:
+        items = list(item_corrections.split_bold(items, text.bold))
     return item_corrections.write_superscripts(items, text.superscripts) if text.superscripts else items
 
 
@@ -279,8 +279,8 @@ def _convert_runs(items: Sequence[item_corrections.PdfItem], angle: int) -> Iter
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
         size = _font_size(item)
-        is_bold_name, mono, is_math = _read_font_name(item.font_name or "")
-        bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
+        bold = item_corrections.is_bold(item.font_name or "", item.font_weight or 0)
+        mono, is_math = _read_font_name(item.font_name or "")
         for part, x0, x1, words in _split_item(item, size):
             yield TextRun(
                 part.replace("\u00a0", " "),
@@ -300,9 +300,9 @@ def _convert_runs(items: Sequence[item_corrections.PdfItem], angle: int) -> Iter
 
 
 @lru_cache(maxsize=256)
-def _read_font_name(name: str) -> tuple[bool, bool, bool]:
-    """Return True for a bold font, for a font of a fixed width, and for one made for formulas."""
-    return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
+def _read_font_name(name: str) -> tuple[bool, bool]:
+    """Return True for a font of a fixed width, and for one made for formulas."""
+    return _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
 def _font_size(item: item_corrections.PdfItem) -> float:

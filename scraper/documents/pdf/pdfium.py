@@ -42,6 +42,7 @@ _SIGNATURES = (
     "FPDFClipPath_CountPathSegments i pi", "FPDFClipPath_GetPathSegment p pii", "FPDFPathSegment_GetPoint i ppp",
     "FPDFPath_CountSegments i p", "FPDFPath_GetDrawMode i ppp", "FPDFImageObj_GetImagePixelSize i ppp",
     "FPDFTextObj_GetTextRenderMode i p", "FPDFTextObj_GetFontSize i pp", "FPDFTextObj_GetText L pppL",
+    "FPDFTextObj_GetFont p p", "FPDFFont_GetWeight i p", "FPDFFont_GetBaseFontName z ppz",
 )  # fmt: skip
 """Name, type of the result, and types of the arguments of each function, by the letters of `_TYPES`."""
 

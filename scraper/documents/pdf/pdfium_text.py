@@ -37,6 +37,8 @@ class PageText:
     visible: tuple[Box, ...] = ()
     """Boxes of the other text, if some is hidden."""
     superscripts: tuple[tuple[str, Box], ...] = ()
+    bold: tuple[Box, ...] = ()
+    """Boxes of bold text."""
     glyphs: tuple[item_corrections.PlacedGlyph, ...] = ()
     """All characters, if the items of liteparse are not right: see `_text_of_page`."""
     is_vertical: bool = False
@@ -116,6 +118,7 @@ def _text_of_page(
             return PageText("") if text else None, HiddenText({})
         found = HiddenTextSearch(page).find(check_layers=check_layers, max_scan_pixels=max_scan_pixels)
         superscripts = tuple(_to_device(page, item_corrections.find_superscripts(text, found.plain)))
+        bold = tuple(box for _, box in _to_device(page, item_corrections.find_bold(found.plain)))
         unseen, unknown = "", 0
         hidden, visible = (
             tuple(box for _, box in _to_device(page, enumerate(boxes)))
@@ -135,7 +138,7 @@ def _text_of_page(
         if from_right or has_wrong_spaces or is_vertical or max(content, default="") > "\uffff":
             glyphs = item_corrections.read_glyphs(text, count, found.hidden, as_drawn=has_wrong_spaces)
         placed = tuple(glyph._replace(box=box) for glyph, box in _to_device(page, ((one, one.box) for one in glyphs)))
-        return PageText(content, unseen, hidden, visible, superscripts, placed, is_vertical, unknown), found
+        return PageText(content, unseen, hidden, visible, superscripts, bold, placed, is_vertical, unknown), found
 
 
 def _split_characters(text: int, count: int, found: HiddenText) -> tuple[str, str]:
