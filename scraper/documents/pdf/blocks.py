@@ -126,10 +126,14 @@ def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
 _HEADING_SIZE_RATIO = 0.9
 _MAX_LARGE_CHARS = 200
 _MAX_BOLD_CHARS = 120
+_MAX_TITLE_WORDS = 12
+"""Words of a heading that ends with a period."""
 _MAX_LEVEL = 5
 _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
 _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
 """A formula: no heading, though it is set larger than the text."""
+_SECTION = re.compile(r"((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
+_MIN_SECTIONS = 3
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SENTENCE_ENDS = (".", ",", ";", ":")
 _PROSE = (BlockKind.TEXT, BlockKind.ITEM)
@@ -141,7 +145,66 @@ def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[Layou
     groups = group_adjacent(sorted(sizes, reverse=True), lambda group, size: group[-1] - size <= 0.5)
     levels = {size: min(index, _MAX_LEVEL) for index, group in enumerate(groups, 1) for size in group}
     below = min(len(groups), _MAX_LEVEL) + 1
-    return [_mark_heading(block, levels, body_size, below) for block in blocks]
+    marked = [_mark_heading(block, levels, body_size, below) for block in blocks]
+    sections = _find_sections(blocks)
+    tops = [marked[at].level for at, number in sections.items() if len(number) == 1 and marked[at].level]
+    for at, number in sections.items():
+        if blocks[at].kind is not BlockKind.HEADING:
+            marked[at] = _as_heading(blocks[at], min(min(tops, default=below) + len(number) - 1, _MAX_LEVEL + 1))
+    titles = {text for block in marked if block.kind is BlockKind.HEADING for text in _titles(block)}
+    return [
+        block if one.kind is BlockKind.HEADING and not titles.isdisjoint(_listed_titles(one)) else one
+        for block, one in zip(blocks, marked, strict=True)
+    ]
+
+
+def _titles(heading: LayoutBlock) -> Iterator[str]:
+    """Yield the text of a heading, and the text without its number."""
+    text = " ".join(heading.lines)
+    yield text
+    if number := _SECTION.match(text):
+        yield text[number.end() - 1 :]
+
+
+def _listed_titles(heading: LayoutBlock) -> Iterator[str]:
+    """Yield the texts of the heading that a line of contents or of a page's margin repeats with a page number."""
+    for text in _titles(heading):
+        title, _, page = text.rpartition(" ")
+        if page.isdecimal():
+            yield title
+
+
+def _find_sections(blocks: Sequence[LayoutBlock]) -> dict[int, tuple[int, ...]]:
+    """Return the numbers of the numbered headings by the index of their block; empty if they do not count on.
+
+    Each follows the one before: 1, 2, 2.1, 2.2, 3. Text stands between them, unlike between the items of a list.
+    """
+    numbers = [_section_number(block) for block in blocks]
+    styles: dict[int, tuple[float, bool]] = {}
+    found: dict[int, tuple[int, ...]] = {}
+    last: tuple[int, ...] = (0,)
+    for at, number in enumerate(numbers):
+        following = {(*last, 1), (ord("A"),), *((*last[:depth], last[depth] + 1) for depth in range(len(last)))}
+        if number not in following or (number == (ord("A"),) and not found):
+            continue
+        style, after = (blocks[at].size, blocks[at].bold), numbers[at + 1 : at + 2]
+        is_heading = after and (
+            (*number, 1) == after[0] or (not after[0] and blocks[at + 1].kind is not BlockKind.ITEM)
+        )
+        if is_heading and styles.setdefault(len(number), style) == style:
+            found[at] = last = number
+    return found if sum(len(number) == 1 for number in found.values()) >= _MIN_SECTIONS else {}
+
+
+def _section_number(block: LayoutBlock) -> tuple[int, ...]:
+    """Return the parts of the number of a short line, with letters as their code points; empty without a number."""
+    text = f"{block.label} {' '.join(block.lines)}".strip()
+    number = _SECTION.match(text)
+    if number is None or block.kind not in (*_PROSE, BlockKind.HEADING) or len(block.lines) > 2:
+        return ()
+    if len(text) > _MAX_BOLD_CHARS or text.endswith(_SENTENCE_ENDS):
+        return ()
+    return tuple(int(part) if part.isdecimal() else ord(part) for part in number[1].split("."))
 
 
 def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
@@ -178,6 +241,7 @@ def _is_large(block: LayoutBlock, body_size: float) -> bool:
         and block.size > body_size + _HEADING_SIZE_RATIO
         and sum(map(len, block.lines)) < _MAX_LARGE_CHARS
         and any(_STARTS.match(line) for line in block.lines)
+        and not (block.lines[-1].endswith(".") and sum(len(line.split()) for line in block.lines) > _MAX_TITLE_WORDS)
         and not _CAPTION.match(block.lines[0])
     )
 

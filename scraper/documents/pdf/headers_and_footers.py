@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutPage, LayoutRow, TextRun
 from scraper.documents.pdf.text_assembly import group_rows, text_of_row
@@ -35,7 +36,19 @@ _PAGE_NUMBER = re.compile(
     r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
 )
 
-_Key = tuple[str, int]
+
+class _Key(NamedTuple):
+    """A marginal line: its text without numbers, these by how they differ from the page's, and its height."""
+
+    frame: str
+    numbers: tuple[str, ...]
+    place: int
+
+    @property
+    def counters(self) -> _Key:
+        """The key without text and other numbers; the same key if none counts the pages."""
+        counters = tuple(number for number in self.numbers if number[0] in "+-")
+        return _Key("", counters, self.place) if counters else self
 
 
 def remove_headers_and_footers(
@@ -54,7 +67,7 @@ def remove_headers_and_footers(
         dropped: set[TextRun] = set()
         first: set[TextRun] = set()
         for row in _marginal_rows(page):
-            keys = running.intersection(_row_keys(row, page.number))
+            keys = running.intersection(_row_keys(row, page.number, page.height))
             if _is_page_number(row, page, offsets) or not keys.isdisjoint(shown):
                 dropped.update(row.runs)
             elif keys:
@@ -76,37 +89,51 @@ def remove_headers_and_footers(
 
 
 def _find_running_keys(pages: Sequence[LayoutPage]) -> set[_Key]:
+    """Return the keys of lines that repeat, also of those that share only a counter and its place with many others."""
     if len(pages) < 2:
         return set()
     places: Mapping[_Key, dict[int, float]] = defaultdict(dict)
-    for page in pages:
-        for row in _marginal_rows(page):
-            for key in _row_keys(row, page.number):
-                places[key][page.number] = row.y0
+    rows = [
+        (page.number, row.y0, _row_keys(row, page.number, page.height))
+        for page in pages
+        for row in _marginal_rows(page)
+    ]
+    for number, y0, keys in rows:
+        for key in keys:
+            places[key][number] = y0
+            places[key.counters][number] = y0
     if len(pages) <= _FEW_PAGES:
         return {
             key for key, found in places.items()
-            if len(found) == len(pages) and max(found.values()) - min(found.values()) <= _SAME_PLACE
+            if key.frame and len(found) == len(pages) and max(found.values()) - min(found.values()) <= _SAME_PLACE
         }  # fmt: skip
     min_pages = max(2.0, _MIN_PAGE_SHARE * len(pages) / 2)
-    return {key for key, found in places.items() if len(found) >= min_pages}
+    return {key for key in places if key.frame and max(len(places[key]), len(places[key.counters])) >= min_pages}
 
 
 def _marginal_rows(page: LayoutPage) -> list[LayoutRow]:
-    top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
-    return group_rows(run for run in page.runs if run.y1 < top or run.y0 > bottom)
+    """Return the lines in the margins, and the outermost lines if these are within twice as much."""
+    size = _MARGIN * page.height
+    outer = [run for run in page.runs if run.y1 < 2 * size or run.y0 > page.height - 2 * size]
+    first, last = min((run.middle for run in outer), default=0), max((run.middle for run in outer), default=0)
+    return group_rows(
+        run for run in outer
+        if run.y1 < size or run.y0 > page.height - size or not first + _SAME_PLACE < run.middle < last - _SAME_PLACE
+    )  # fmt: skip
 
 
-def _row_keys(row: LayoutRow, page_number: int) -> set[_Key]:
+def _row_keys(row: LayoutRow, page_number: int, height: float) -> set[_Key]:
     """Return a line's text and position by each choice of the numbers in it that may count the pages."""
     text = text_of_row(row).lower()
     own = {run.text.strip().lower() for run in (row.runs[0], row.runs[-1])} if len(row.runs) > 1 else set()
     numbers = [(number, *_count(number, page_number, is_own=number in own)) for number in _NUMBER.findall(text)]
     if sum(len(choices) > 1 for choices in numbers) > _MAX_COUNTERS:
         numbers = [choices[:1] for choices in numbers]
+    is_margin = not _MARGIN * height < row.y0 < row.y1 < (1 - _MARGIN) * height
     frame, position = _NUMBER.sub("#", text), row.y0 / _SAME_HEIGHT
-    texts = {" ".join((frame, *chosen)) for chosen in product(*numbers)}
-    return {(one, place) for one in texts for place in (int(position), -int(position + 0.5) - 1)}
+    places = (int(position), -int(position + 0.5) - 1)
+    keys = {_Key(frame, chosen, place) for chosen in product(*numbers) for place in places}
+    return keys if is_margin else {key for key in keys if key.counters != key}
 
 
 def _count(number: str, page_number: int, *, is_own: bool) -> tuple[str, ...]:
