@@ -14,6 +14,8 @@ _GUTTER_SHARE = 0.75
 """Multiple of the font size. A narrower gap is a wide space of justified text."""
 _FIXED_WIDTH_FACTOR = 1.7
 """Two spaces between the sentences of a typescript are 1.2 of its size."""
+_MAX_DISTANCE = 2.5
+"""Multiple of the font size. A line further above columns does not belong to them."""
 _MAX_DEPTH = 6
 _WORDS_A_LINE = 4
 """Mean. With fewer words per line it is a table instead of columns of prose."""
@@ -53,6 +55,7 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
             first, end, columns = _find_halves(rows, start, end, cuts[0], page)
         single += rows[start : first if columns else end]
         if columns:
+            columns = _add_rows_above(single, columns)
             if single:
                 yield single
                 single = []
@@ -61,6 +64,23 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         start = end
     if single:
         yield single
+
+
+def _add_rows_above(rows: list[LayoutRow], columns: list[list[TextRun]]) -> list[list[TextRun]]:
+    """Return columns with the lines above that are in all of them or beside others, such as headings.
+
+    These are removed from the rows.
+    """
+    while rows:
+        row, top = rows[-1], min(run.y0 for column in columns for run in column)
+        cuts = [(max(run.x1 for run in a), min(run.x0 for run in b)) for a, b in pairwise(columns)]
+        crosses = any(run.x0 < end - 1 and run.x1 > start + 1 for run in row.runs for start, end in cuts)
+        parts = _columns([row], cuts)
+        if crosses or top - row.y1 > (_MAX_DISTANCE * row.size if all(parts) else -1):
+            break
+        rows.pop()
+        columns = [part + column for part, column in zip(parts, columns, strict=True)]
+    return columns
 
 
 def _gutter(runs: Sequence[TextRun]) -> float:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from scraper.documents.pdf.blocks import format_code, is_code
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, Span, TagNode, TextRun
 from scraper.documents.pdf.reading_order import order_by_columns
+from scraper.documents.pdf.table_cells import split_row
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
@@ -20,6 +21,8 @@ _MARGIN = 0.1
 _SAME_ROW = 0.45
 _MAX_PARAGRAPH_CHARS = 4_000
 """Characters. A longer paragraph is a page that was tagged as a whole."""
+_MIN_CELLS, _MAX_TABULAR_ROWS = 4, 5
+"""Cells of a row of a table, and rows that may look so in a paragraph."""
 _MIN_BLOCKS = 2
 _MAX_COLUMNS = 100
 _MAX_ROWS = 2_000
@@ -46,7 +49,8 @@ def _is_reliable(page: LayoutPage, reader: "_TagReader", blocks: Sequence[Layout
     tagged = sum(len(run.text) for run in inner if run.mark in reader.used)
     has_blocks = reader.characters - reader.outside_blocks >= _MIN_IN_BLOCKS * reader.characters
     longest = max((sum(map(len, block.lines)) for block in blocks if block.kind is BlockKind.TEXT), default=0)
-    return tagged >= _MIN_TAGGED * characters and has_blocks and longest <= _MAX_PARAGRAPH_CHARS
+    is_text = not reader.has_tabular_text and longest <= _MAX_PARAGRAPH_CHARS
+    return tagged >= _MIN_TAGGED * characters and has_blocks and is_text
 
 
 class _TagReader:
@@ -56,6 +60,8 @@ class _TagReader:
         self.used: set[int] = set()
         self.characters = 0
         self.outside_blocks = 0
+        self.has_tabular_text = False
+        """True if the rows of a paragraph have cells: a table was tagged as text."""
         self._tagged = tagged
         self._owners = owners
 
@@ -92,6 +98,8 @@ class _TagReader:
         rows = _rows(runs)
         if not rows:
             return
+        cells = [len(split_row(row).segments) for row in rows]
+        self.has_tabular_text = self.has_tabular_text or sum(count >= _MIN_CELLS for count in cells) > _MAX_TABULAR_ROWS
         size, bold = max(row.size for row in rows), all(row.bold for row in rows)
         if (code or all(row.mono for row in rows)) and is_code(rows):
             yield LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
