@@ -10,6 +10,7 @@ from statistics import median
 
 from scraper.documents.pdf import text_assembly
 from scraper.documents.pdf.layout_model import LayoutPage, LayoutRow, RulingLine, TextRun
+from scraper.documents.pdf.table_cells import find_free_strips, split_row
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
@@ -18,6 +19,7 @@ _CLOSE = 0.5
 _SAME_LINE = 3.0
 _MIN_LINES = 3
 _EDGE = 2.0
+_MIN_COLUMN_ROWS = 4
 _MAX_WORD_GAP = 0.75
 """Multiple of the font size."""
 
@@ -78,11 +80,22 @@ def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
     width = len(lattice.xs) - 1
     filled = [column for column in range(width) if any(row[column] for row in rows)]
     table = tuple(tuple(row[column] for column in filled) for row in rows)
-    if len(table) < 2 or len(filled) < 2:
+    if len(table) < 2 or len(filled) < 2 or any(_has_columns(lattice, runs, column) for column in filled):
         return None
     xs, ys = lattice.xs, lattice.ys
     columns = tuple((xs[column], xs[column + 1]) for column in filled)
     return LatticeGrid(xs[0], ys[0], xs[-1], ys[-1], tuple(runs), table, columns, ys[1])
+
+
+def _has_columns(lattice: _Lattice, runs: Iterable[TextRun], column: int) -> bool:
+    """Return True if the text between two lines stands in several columns: lines separate only groups of them."""
+    x0, x1 = lattice.xs[column : column + 2]
+    inside = text_assembly.group_rows(run for run in runs if x0 < (run.x0 + run.x1) / 2 < x1)
+    rows = [row for row in map(split_row, inside) if row.is_cellular]
+    if len(rows) < _MIN_COLUMN_ROWS:
+        return False
+    spans = ((segment.x0, segment.x1) for row in rows for segment in row.segments)
+    return bool(find_free_strips(spans, 0.5 * rows[0].size, len(rows) // 10))
 
 
 def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:

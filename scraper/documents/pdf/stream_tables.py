@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
 from scraper.documents.pdf.table_cells import SegmentedRow, Table, add_headers, find_free_strips, merge_lines, split_row
-from scraper.documents.pdf.text_assembly import is_label, text_of_row
+from scraper.documents.pdf.text_assembly import text_of_row
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
 _WORDS_OF_PROSE = 9
@@ -83,7 +83,7 @@ def _find_candidate(
 
 def _find_table_end(lines: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]) -> int:
     first = lines[start]
-    if not _is_cellular(first):
+    if not first.is_cellular:
         return start + 1
     recent = [first]
     left, right = first.x0, first.x1
@@ -114,7 +114,7 @@ def _next_cellular(
             return None
         gaps = [gap for other in recent for gap in other.gaps]
         shares_gap = any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in gaps)
-        if _is_cellular(line) and shares_gap:
+        if line.is_cellular and shares_gap:
             return index
         if len(line.segments) > 1 and not shares_gap:
             return None
@@ -132,10 +132,6 @@ def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left
         return end
     inner = [segment for segment in above.segments[1:] if abs(segment.x0 - line.x0) < 2]
     return end + 1 if inner and line.x0 > left + 5 else end
-
-
-def _is_cellular(line: SegmentedRow) -> bool:
-    return len(line.segments) > 1 and not (len(line.segments) == 2 and is_label(text_of_row(line.segments[0])))
 
 
 def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLine]) -> bool:

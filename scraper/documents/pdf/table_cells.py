@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.text_assembly import completes_number, group_adjacent, join_cell_lines, text_of_row
+from scraper.documents.pdf.text_assembly import completes_number, group_adjacent, is_label, join_cell_lines, text_of_row
 
 Table = tuple[tuple[str, ...], ...]
 
@@ -35,6 +35,11 @@ class SegmentedRow(LayoutRow):
     def gaps(self) -> list[Span]:
         """Horizontal intervals between its segments."""
         return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
+
+    @property
+    def is_cellular(self) -> bool:
+        """True if it has several segments, and not only a list item with its mark."""
+        return len(self.segments) > 1 and not (len(self.segments) == 2 and is_label(text_of_row(self.segments[0])))
 
 
 def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> SegmentedRow:
