@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from scraper.documents.pdf.layout_model import LayoutPage, LayoutRow, TextRun
 from scraper.documents.pdf.text_assembly import group_rows, text_of_row
@@ -45,10 +45,10 @@ class _Key(NamedTuple):
     place: int
 
     @property
-    def counters(self) -> _Key:
+    def counters(self) -> Self:
         """The key without text and other numbers; the same key if none counts the pages."""
         counters = tuple(number for number in self.numbers if number[0] in "+-")
-        return _Key("", counters, self.place) if counters else self
+        return self._replace(frame="", numbers=counters) if counters else self
 
 
 def remove_headers_and_footers(
