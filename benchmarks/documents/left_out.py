@@ -141,12 +141,9 @@ def _score_variants(variants: Sequence[tuple[str, ...]], task: GoldTask) -> list
 def read_pdf(data: bytes, name: str) -> str:
     """Return the Markdown of a PDF file in this process; empty if it cannot be read."""
     try:
-        parsed = reader.read(data, ParseRequest(name=name))
-        if parsed.deserves_more_care:
-            parsed = reader.read(data, ParseRequest(name=name, more_care=True))
+        return reader.read(data, ParseRequest(name=name)).markdown
     except Exception:  # A file that cannot be read scores 0, as in the other sets.
         return ""
-    return parsed.markdown
 
 
 def _means_of(found: Iterator[list[_Values]], variants: Sequence[object]) -> list[_Scores]:

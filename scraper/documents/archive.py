@@ -141,9 +141,9 @@ _PREVIEWS = ("QuickLook/Preview.pdf", "preview.pdf")
 _EXPORT = "Export it as PDF or Word (File > Export To), or look for another copy."
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the reader of the preview."""
-    pdf_reader.warm_up(request)
+    pdf_reader.warm_up()
 
 
 def read_iwork(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -65,19 +65,17 @@ def warm_up() -> None:
 
 def _load_reader(data: bytes, request: ParseRequest) -> None:
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
-    has_one_reader = kind is DocumentKind.PDF and not (request.more_care or request.plain_reader)
+    has_one_reader = kind is DocumentKind.PDF and not request.plain_reader
     _load_standard_modules(_PDFIUM_ENCODINGS if has_one_reader else _ENCODINGS)
-    _load(find_reader(kind, use_fallback=request.plain_reader), request)
+    _load(find_reader(kind, use_fallback=request.plain_reader))
     holds_files = kind in CONTAINER_FORMATS or (kind is DocumentKind.DOCX and _IMPORTED_FILE.search(data))
     for reader in list_readers() if holds_files else ():
-        _load(reader, request)
+        _load(reader)
     load_words()
 
 
-def _load(reader: Reader, request: ParseRequest) -> None:
-    warm_up_reader = getattr(importlib.import_module(reader.__module__), "warm_up", None)
-    if warm_up_reader is not None:
-        warm_up_reader(request)
+def _load(reader: Reader) -> None:
+    getattr(importlib.import_module(reader.__module__), "warm_up", lambda: None)()
 
 
 def _load_standard_modules(encodings: Sequence[str] = _ENCODINGS) -> None:

@@ -44,7 +44,7 @@ class _Policy(Compat32):
         return value if value.isascii() else decode(value.encode("utf-8", "surrogateescape"), "text/plain")
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the modules that the email library imports late."""
     read(
         b"From: a <a@b.example>\nSubject: =?utf-8?q?a?=\nMIME-Version: 1.0\n"
@@ -52,7 +52,7 @@ def warm_up(request: ParseRequest | None = None) -> None:
         b"--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n"
         b"<p>a</p>\n--x\nContent-Type: text/plain\n"
         b'Content-Disposition: attachment; filename="a"\n\na\n--x--\n',
-        request or ParseRequest(),
+        ParseRequest(),
     )
 
 

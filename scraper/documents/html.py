@@ -23,7 +23,7 @@ _MAX_FACT_CHARS = 500
 _DEGRADED_WARNING = "The page is larger or more complex than the limits: its end may be missing."
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the modules and the data that the page reader loads late."""
     reader.warm_up()
 

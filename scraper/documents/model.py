@@ -39,8 +39,6 @@ class ParseRequest:
     """Number of the page to render, counted from 1, instead of reading the document; 0 for none."""
     depth: int = 0
     """Number of files that surround this one."""
-    more_care: bool = False
-    """Also use the result of the fallback reader where it is better; costs more time."""
     time_s: float = 0
     """Seconds after which the reader of a PDF begins no further pages; 0 for no limit."""
     characters: int = 0
@@ -65,8 +63,6 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
     is_part: bool = False
     """Some of the pages are not read."""
-    deserves_more_care: bool = False
-    """Reading it with `more_care` may give a better text."""
     text: str = ""
     """Markdown without markup, for search. Created by the reader process: 4 MB of it take .4 s."""
 
@@ -85,9 +81,8 @@ class ParsedDocument:
         """
         text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {
-            "format": (str,), "markdown": (str,), "text": (str,), "encrypted": (bool,),
-            "deserves_more_care": (bool,), "is_part": (bool,), "ocr_pages": (list,), "warnings": (list,), "title": text,
-            "author": text, "pages": number,
+            "format": (str,), "markdown": (str,), "text": (str,), "encrypted": (bool,), "is_part": (bool,),
+            "ocr_pages": (list,), "warnings": (list,), "title": text, "author": text, "pages": number,
         }  # fmt: skip
         values = {field.name: data.get(field.name) for field in fields(cls)}
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):

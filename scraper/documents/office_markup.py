@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from scraper.documents.model import ParseRequest
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.html.dom.parsing import Element, parse_html, text_of
@@ -36,7 +35,7 @@ _LABEL = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.){0,300}\]){0,2000}"
 """Text of a link, which may hold brackets or a picture."""
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the modules that the Markdown converter imports late."""
     html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
 

@@ -56,9 +56,9 @@ _MAMMOTH_ERRORS = (
 )  # fmt: skip
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the modules that mammoth imports late."""
-    read(write_zip({_MAIN: _SMALLEST.encode()}), request or ParseRequest())
+    read(write_zip({_MAIN: _SMALLEST.encode()}), ParseRequest())
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -2,7 +2,6 @@
 
 import io
 import logging
-from collections.abc import Sequence
 
 import pypdf
 import pypdf.errors
@@ -19,7 +18,7 @@ _PYPDF_ERRORS = (
 )  # fmt: skip
 
 
-def warm_up(request: ParseRequest | None = None) -> None:
+def warm_up() -> None:
     """Load the modules that pypdf imports late."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     writer = pypdf.PdfWriter()
@@ -65,12 +64,3 @@ def _text(reader: pypdf.PdfReader, number: int) -> str:
         return reader.pages[number - 1].extract_text().strip()
     except pypdf.errors.PdfReadError:
         return ""  # Skip a damaged page, not the whole document.
-
-
-def read_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
-    """Return the text lines of some pages; leave out pages that pypdf cannot read."""
-    try:
-        reader = pypdf.PdfReader(io.BytesIO(data), password=password)
-        return {page: _text(reader, page).split("\n") for page in pages[:_MAX_PAGES]}
-    except (pypdf.errors.PyPdfError, *_PYPDF_ERRORS):
-        return {}

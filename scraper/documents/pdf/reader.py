@@ -3,13 +3,11 @@
 Then it adds the lines that the layout analysis lost, and reports what is still missing.
 """
 
-import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from types import ModuleType
 
 from scraper.documents import completeness
 from scraper.documents.markdown_writing import escape_text, join_pages
@@ -19,12 +17,14 @@ from scraper.documents.pdf import liteparse_loader, pdfium_text
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
 from scraper.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
+from scraper.documents.pdf.liteparse_loader import warm_up
 from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.documents.pdf.table_cells import Table, add_headers, find_footers_below
 from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals, join_lines
 
+__all__ = ["read", "warm_up"]
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
@@ -32,13 +32,6 @@ _MIN_WORD = 4
 _VOCABULARY_PAGES = 300
 _MAX_REMOVED_SHARE = 0.05
 """Ratio of letters in removed headers and footers. Above it, a warning says that they are written only once."""
-
-
-def warm_up(request: ParseRequest | None = None) -> None:
-    """Load PDFium, and the fallback reader if `more_care` is requested."""
-    liteparse_loader.warm_up()
-    if request is not None and request.more_care:
-        _load_fallback_reader().warm_up()
 
 
 def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
@@ -53,8 +46,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     texts, removed = _write_pages(source.pages, source.forms)
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
     ocr_pages = liteparse_loader.find_image_pages(data, bare, request.password) if bare else ()
-    unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(source.pages) else []
-    has_loss, warnings = _complete_pages(data, texts, removed, request, unread, source.texts)
+    warnings = _complete_pages(data, texts, removed, request, source.texts)
     return ParsedDocument(
         "pdf",
         join_pages(list(texts.items())),
@@ -64,7 +56,6 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         ocr_pages=ocr_pages,
         encrypted=source.encrypted,
         is_part=len(source.pages) + len(source.failed_pages) < source.page_count,
-        deserves_more_care=bool(has_loss or unread) and not request.more_care,
         warnings=(*_warnings(source, request), *warnings),
     )
 
@@ -88,11 +79,6 @@ def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple
         text = layout_blocks.write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
         texts[page.number] = "\n\n".join(filter(None, (text, forms.get(page.number))))
     return texts, removed
-
-
-def _load_fallback_reader() -> ModuleType:
-    """Import the fallback reader on demand: its import costs more than reading a page."""
-    return importlib.import_module("scraper.documents.pdf.fallback_reader")
 
 
 def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Iterator[str]:
@@ -178,14 +164,9 @@ def _complete_pages(
     markdown: dict[int, str],
     removed: Mapping[int, str],
     request: ParseRequest,
-    unread: Sequence[int],
     source: Mapping[int, pdfium_text.PageText],
-) -> tuple[bool, list[str]]:
-    """Add the lines that a page lacks, in place; return True if pages still lack letters, and warnings.
-
-    The lines are those of PDFium's own text `source`, and with `more_care` those of pypdf, also of the `unread` pages
-    on which PDFium finds hardly any letters.
-    """
+) -> list[str]:
+    """Add the lines of PDFium's own text `source` that a page lacks, in place; return warnings."""
     expected = {
         page: completeness.count_letters(text.text) - completeness.count_letters(removed.get(page, ""))
         for page, text in source.items()
@@ -201,11 +182,6 @@ def _complete_pages(
         for share in (completeness.WHOLE_LINES, completeness.PARTS_OF_LINES):
             _add_missing_lines(markdown, lines, _find_losses(expected, markdown, list(lost)), share)
         lost = _find_losses(expected, markdown, list(lost))
-    if request.more_care and (pages := sorted({*unread, *lost} - hidden.keys())):
-        lines = _load_fallback_reader().read_lines(data, pages, request.password)
-        letters = {page: completeness.count_letters("\n".join(found)) for page, found in lines.items()}
-        _add_missing_lines(markdown, lines, _find_losses(letters, markdown, pages), completeness.WHOLE_LINES)
-        lost = _find_losses(expected, markdown, list(lost))
     total = completeness.total_letters(expected.values()) + completeness.total_letters(hidden.values())
     warnings = []
     if lost:
@@ -214,7 +190,7 @@ def _complete_pages(
         warnings.append(completeness.format_loss_warning(HIDDEN_TEXT_WARNING, hidden, total))
     if total and sum(map(len, removed.values())) > _MAX_REMOVED_SHARE * total:
         warnings.append("Repeated headers and footers are shown only once, and page numbers not at all.")
-    return bool(lost), warnings
+    return warnings
 
 
 def _find_losses(

@@ -95,7 +95,7 @@ class DocumentParser:
 
     async def _parse(self, data: bytes, request: ParseRequest, limit_s: float, source: str) -> ParsedDocument:
         try:
-            parsed = await self._parse_once(data, request, limit_s)
+            return await self._parse_once(data, request, limit_s)
         except errors.ScraperError as first:
             first.target = source
             kind = sniff_kind(data, media_type=request.media_type, name=request.name)
@@ -106,10 +106,6 @@ class DocumentParser:
             except errors.ScraperError:
                 raise first from None
             return replace(parsed, warnings=(*parsed.warnings, _SECOND_READER_WARNING))
-        if parsed.deserves_more_care:
-            with contextlib.suppress(errors.ScraperError):
-                return await self._parse_once(data, replace(request, more_care=True), limit_s * _SECOND_SHARE)
-        return parsed
 
     async def _recognize_pages(
         self, data: bytes, request: ParseRequest, parsed: ParsedDocument, ocr: Tesseract, deadline: Deadline

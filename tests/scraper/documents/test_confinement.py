@@ -101,7 +101,6 @@ def answers() -> dict[str, dict[str, Any]]:
     """Return the answer for each document, and for each further way to read one."""
     requests = {label: (data, ParseRequest(name=_NAMES.get(label, ""))) for label, (data, _) in _DOCUMENTS.items()}
     requests["PDF, plain"] = _PDF, ParseRequest(plain_reader=True)
-    requests["PDF, with care"] = _PDF, ParseRequest(more_care=True)
     requests["PDF as a picture"] = _PDF, ParseRequest(picture_of=1)
     requests["Word, plain"] = _DOCX[:-30], ParseRequest(plain_reader=True)
     return _run("parse", requests)

@@ -15,7 +15,7 @@ from scraper.workers.single_use import SingleUseProcesses
 PDF = b"%PDF-1.7\n"
 GOOD: dict[str, Any] = {
     "format": "pdf", "markdown": "words", "text": "words", "title": None, "author": None, "pages": 1,
-    "ocr_pages": [], "encrypted": False, "warnings": [], "deserves_more_care": False, "is_part": False,
+    "ocr_pages": [], "encrypted": False, "warnings": [], "is_part": False,
 }  # fmt: skip
 
 
@@ -83,12 +83,3 @@ async def test_a_format_with_one_reader_is_not_retried() -> None:
     with pytest.raises(errors.ParserFailedError):
         await read(shots, b"plain words")
     assert len(shots.asked) == 1
-
-
-async def test_a_document_is_read_with_more_care_if_needed() -> None:
-    better = {**GOOD, "markdown": "better"}
-    shots = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, {"parsed": better})
-    assert await read(shots) == "better"
-    assert shots.asked[1]["more_care"]
-    worse = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, WorkerDiedError("it died"))
-    assert await read(worse) == "words"
