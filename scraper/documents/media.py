@@ -5,6 +5,8 @@ The watch page of a video has the response of the player as JSON, with an addres
 
 import contextlib
 import html
+import importlib
+import io
 import json
 import re
 import struct
@@ -22,16 +24,19 @@ from scraper.values.text import format_clock
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
 _NUMBER = re.compile(r"[-\d.]+(?!%)")
 _MAX_SVG_TEXTS = 300
-_JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
+_TYPES = {"ICO": "icon", "PSD": "Photoshop", "WEBP": "WebP"}
+
+
+def warm_up() -> None:
+    """Load the modules of Pillow for all types of pictures, which it imports late."""
+    pillow: Any = importlib.import_module("PIL.Image")
+    pillow.MAX_IMAGE_PIXELS = None  # Only the header is read.
+    pillow.init()
 
 
 def read_image(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return one line about the file, and the text of an SVG drawing."""
-    try:
-        kind, size = _type_and_size(data)
-    except (struct.error, IndexError):
-        kind, size = "damaged", None
+    kind, size = _type_and_size(data)
     shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
     line = f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."
     text = ""
@@ -42,58 +47,15 @@ def read_image(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
-    """Return the type, and width and height if the first bytes contain them."""
-    if data.startswith(b"\x89PNG"):
-        return "PNG", struct.unpack(">II", data[16:24])
-    if data.startswith(b"GIF8"):
-        return "GIF", struct.unpack("<HH", data[6:10])
-    if data.startswith(b"\xff\xd8"):
-        return "JPEG", _jpeg_size(data)
-    if data.startswith(b"BM"):
-        width, height = struct.unpack("<ii", data[18:26])
-        return "BMP", (abs(width), abs(height))
-    if data.startswith(b"RIFF"):
-        return "WebP", _webp_size(data)
-    if data.startswith((b"II*\0", b"MM\0*")):
-        return "TIFF", None
-    if data[4:8] == b"ftyp":
+    """Return the type, and width and height if the header contains them."""
+    if data[4:12].startswith(b"ftyp") and data[8:11] != b"avi":
         at = data.find(b"ispe", 0, 65_536)
-        size = None if at < 0 else struct.unpack(">II", data[at + 8 : at + 16])
-        return ("AVIF" if data[8:11] == b"avi" else "HEIC"), size
-    if data.startswith(b"\0\0\1\0"):
-        return "icon", (data[6] or 256, data[7] or 256)
-    if data.startswith(b"8BPS"):
-        return "Photoshop", struct.unpack(">II", data[14:22])[::-1]
-    return ("SVG", _svg_size(data)) if b"<svg" in data[:4_096] else ("of an unknown type", None)
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 < len(data):
-        if data[at] != 0xFF:
-            return None
-        marker = data[at + 1]
-        if marker == 0xFF or marker in _JPEG_BARE:
-            at += 1 if marker == 0xFF else 2
-            continue
-        if marker in _JPEG_SIZES:
-            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
-            return width, height
-        at += 2 + max(2, struct.unpack(">H", data[at + 2 : at + 4])[0])
-    return None
-
-
-def _webp_size(data: bytes) -> tuple[int, int] | None:
-    form = data[12:16]
-    if form == b"VP8X":
-        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
-    if form == b"VP8L":
-        bits = int.from_bytes(data[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if form == b"VP8 ":
-        width, height = struct.unpack("<HH", data[26:30])
-        return width & 0x3FFF, height & 0x3FFF
-    return None
+        return "HEIC", None if at < 0 else struct.unpack(">II", data[at + 8 : at + 16].ljust(8, b"\0"))
+    try:
+        image = importlib.import_module("PIL.Image").open(io.BytesIO(data))
+    except Exception:  # Pillow raises errors of many kinds for damaged headers.
+        return ("SVG", _svg_size(data)) if b"<svg" in data[:4_096] else ("damaged or of an unknown type", None)
+    return _TYPES.get(image.format or "", image.format or ""), image.size
 
 
 def _svg_size(data: bytes) -> tuple[int, int] | None:

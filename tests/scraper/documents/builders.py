@@ -6,6 +6,8 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
+from PIL import Image
+
 from scraper.documents.dispatcher import dispatch
 from scraper.documents.model import ParsedDocument, ParseRequest
 
@@ -185,3 +187,10 @@ def _odf_content(content: str) -> str:
     spaces = " ".join(f'xmlns:{prefix}="{urn}{name}:1.0"' for prefix, name in names.items())
     more = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'
     return f"<office:document-content {spaces} {more}>{content}</office:document-content>"
+
+
+def picture(kind: str, side: int) -> bytes:
+    """Return a square picture of a type of Pillow."""
+    file = io.BytesIO()
+    Image.new("1" if kind == "TIFF" else "RGB", (side, side)).save(file, kind, sizes=[(side, side)])
+    return file.getvalue()

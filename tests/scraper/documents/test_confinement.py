@@ -15,7 +15,7 @@ from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import sniff_kind
 from scraper.workers import single_use
 from scraper.workers.single_use import SingleUseProcesses
-from tests.scraper.documents.builders import docx, drawn_pdf, epub, odf, text_at, xlsx, zipped
+from tests.scraper.documents.builders import docx, drawn_pdf, epub, odf, picture, text_at, xlsx, zipped
 from tests.scraper.documents.ole.compound_builder import compound_file
 from tests.scraper.documents.ole.test_readers import doc, presentation, record, workbook_until_2003
 from tests.scraper.documents.test_slides import presentation as pptx
@@ -82,7 +82,7 @@ _DOCUMENTS: Mapping[str, tuple[bytes, str]] = {
     "feed": (b"<rss><channel><item><title>One</title></item></channel></rss>", "## One"),
     "FictionBook": (b"<FictionBook><body><section><p>Words</p></section></body></FictionBook>", "Words"),
     "transcript": (b'<transcript><text start="1" dur="2">Words of it</text></transcript>', "Words of it"),
-    "image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\7\0\0\0\7" + bytes(20), "7 x 7 pixels"),
+    "image": (picture("WEBP", 7), "7 x 7 pixels"),
     "small page": (b"<html><body><main><h1>Head</h1><p>Words</p></main></body></html>", "# Head"),
     "page of products": (_SHOP.encode(), "Kettle 7"),
     "page of a product": (_PRODUCT.encode(), "Boil the water"),

@@ -232,8 +232,8 @@ def test_apple_file_is_read_from_its_preview_or_refused_with_advice() -> None:
 
 
 def test_image_is_described() -> None:
-    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big") + b"\0" * 20
-    assert parse(png).markdown.startswith("Image: PNG, 640 x 480 pixels, ")
+    for name, kind in {"PNG": "PNG", "JPEG": "JPEG", "WEBP": "WebP", "TIFF": "TIFF", "ICO": "icon"}.items():
+        assert parse(builders.picture(name, 64)).markdown.startswith(f"Image: {kind}, 64 x 64 pixels, ")
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text>Depth</text></svg>'
     assert "SVG, 30 x 20 pixels" in parse(drawing).markdown
     assert parse(drawing).markdown.endswith("Depth")
