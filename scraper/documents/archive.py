@@ -33,6 +33,7 @@ _DOCUMENT_NAMES = (
     ".ods", ".odp", ".rtf", ".epub", ".fb2", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst",
     ".adoc", ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
 )  # fmt: skip
+warm_up = pdf_reader.warm_up
 _METADATA_FOLDER = "__MACOSX/"
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
 """RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""
@@ -139,11 +140,6 @@ def _decompress(data: bytes, kind: str) -> bytes:
 
 _PREVIEWS = ("QuickLook/Preview.pdf", "preview.pdf")
 _EXPORT = "Export it as PDF or Word (File > Export To), or look for another copy."
-
-
-def warm_up() -> None:
-    """Load the reader of the preview."""
-    pdf_reader.warm_up()
 
 
 def read_iwork(data: bytes, request: ParseRequest) -> ParsedDocument:

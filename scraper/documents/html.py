@@ -18,14 +18,10 @@ from scraper.html.dom.parsing import Element, parse_html
 from scraper.html.page import hidden_elements
 from scraper.text.sanitize import clean_line
 
+warm_up = reader.warm_up
 _BASE_URL = "http://file.invalid/"
 _MAX_FACT_CHARS = 500
 _DEGRADED_WARNING = "The page is larger or more complex than the limits: its end may be missing."
-
-
-def warm_up() -> None:
-    """Load the modules and the data that the page reader loads late."""
-    reader.warm_up()
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -282,21 +282,8 @@ def _convert_runs(items: Sequence[item_corrections.PdfItem], angle: int) -> Iter
         bold = item_corrections.is_bold(item.font_name or "", item.font_weight or 0)
         mono, is_math = _read_font_name(item.font_name or "")
         for part, x0, x1, words in _split_item(item, size):
-            yield TextRun(
-                part.replace("\u00a0", " "),
-                x0,
-                item.y,
-                x1,
-                item.y + item.height,
-                size,
-                bold,
-                mono,
-                mono,
-                item.mcid,
-                -1,
-                words,
-                is_math,
-            )
+            text, y1 = part.replace("\u00a0", " "), item.y + item.height
+            yield TextRun(text, x0, item.y, x1, y1, size, bold, mono, mono, item.mcid, -1, words, is_math)
 
 
 @lru_cache(maxsize=256)

@@ -180,7 +180,9 @@ def _complete_pages(
                 hidden[page] = hidden.get(page, Counter()) + (expected[page] - visible)
             expected[page] = visible
         for share in (completeness.WHOLE_LINES, completeness.PARTS_OF_LINES):
-            _add_missing_lines(markdown, lines, _find_losses(expected, markdown, list(lost)), share)
+            for page, letters in _find_losses(expected, markdown, list(lost)).items():
+                missing = completeness.find_missing_lines(lines[page], markdown[page], letters, share)
+                markdown[page] = f"{markdown[page]}\n\n{escape_text(join_lines(missing))}".strip()
         lost = _find_losses(expected, markdown, list(lost))
     total = completeness.total_letters(expected.values()) + completeness.total_letters(hidden.values())
     warnings = []
@@ -207,13 +209,3 @@ def _find_losses(
             if completeness.is_incomplete(lost, letters):
                 losses[page] = lost
     return losses
-
-
-def _add_missing_lines(
-    markdown: dict[int, str], lines: Mapping[int, Sequence[str]], lost: Mapping[int, Counter[str]], min_share: float
-) -> None:
-    for page, letters in lost.items():
-        missing = completeness.find_missing_lines(lines.get(page, ()), markdown[page], letters, min_share)
-        if missing:
-            text = escape_text(join_lines(missing))
-            markdown[page] = f"{markdown[page]}\n\n{text}".strip()
