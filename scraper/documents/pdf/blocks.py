@@ -151,27 +151,7 @@ def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[Layou
     for at, number in sections.items():
         if blocks[at].kind is not BlockKind.HEADING:
             marked[at] = _as_heading(blocks[at], min(min(tops, default=below) + len(number) - 1, _MAX_LEVEL + 1))
-    titles = {text for block in marked if block.kind is BlockKind.HEADING for text in _titles(block)}
-    return [
-        block if one.kind is BlockKind.HEADING and not titles.isdisjoint(_listed_titles(one)) else one
-        for block, one in zip(blocks, marked, strict=True)
-    ]
-
-
-def _titles(heading: LayoutBlock) -> Iterator[str]:
-    """Yield the text of a heading, and the text without its number."""
-    text = " ".join(heading.lines)
-    yield text
-    if number := _SECTION.match(text):
-        yield text[number.end() - 1 :]
-
-
-def _listed_titles(heading: LayoutBlock) -> Iterator[str]:
-    """Yield the texts of the heading that a line of contents or of a page's margin repeats with a page number."""
-    for text in _titles(heading):
-        title, _, page = text.rpartition(" ")
-        if page.isdecimal():
-            yield title
+    return marked
 
 
 def _find_sections(blocks: Sequence[LayoutBlock]) -> dict[int, tuple[int, ...]]:

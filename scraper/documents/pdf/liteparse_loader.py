@@ -169,20 +169,14 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
             content.encrypted, content.is_xfa_form = bool(meta and meta.is_encrypted), result.form_type in _XFA_FORMS
             content.page_count = result.total_pages or len(content.pages)
             content.files = [*facts.files, *content.files]
-            wanted = _existing_pages(wanted, content.page_count)
+            first, wanted = wanted[0], [number for number in wanted if number <= content.page_count]
+            if not wanted and content.page_count:
+                pages = f"{content.page_count:,} page{'s' * (content.page_count != 1)}"
+                raise InvalidArgumentError(f"There is no page {first}: the document has {pages}.")
         at += step
         step = math.ceil(min(2 * step, (enough - characters) * at / max(1, characters)))
     content.unread_pages = wanted[at:]
     return content
-
-
-def _existing_pages(wanted: Sequence[int], count: int) -> list[int]:
-    """Return the pages that a document has; raise InvalidArgumentError for none."""
-    existing = [number for number in wanted if number <= count]
-    if not existing and count:
-        pages = f"{count:,} page{'s' * (count != 1)}"
-        raise InvalidArgumentError(f"There is no page {wanted[0]}: the document has {pages}.")
-    return existing
 
 
 def _add_pages(content: PdfContent, data: bytes, result: Any, password: str | None) -> DocumentFacts:

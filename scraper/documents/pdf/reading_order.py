@@ -12,8 +12,6 @@ from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_t
 _MIN_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
 """Multiple of the font size. A narrower gap is a wide space of justified text."""
-_FIXED_WIDTH_FACTOR = 1.7
-"""Two spaces between the sentences of a typescript are 1.2 of its size."""
 _MAX_DISTANCE = 2.5
 """Multiple of the font size. A line further above columns does not belong to them."""
 _MAX_DEPTH = 6
@@ -86,8 +84,7 @@ def _add_rows_above(rows: list[LayoutRow], columns: list[list[TextRun]]) -> list
 def _gutter(runs: Sequence[TextRun]) -> float:
     """Return the width of the narrowest space between columns."""
     size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
-    letters, fixed = sum(len(run.text) for run in runs), sum(len(run.text) for run in runs if run.fixed_width)
-    return max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if 2 * fixed > letters else 1))
+    return max(_MIN_GUTTER, _GUTTER_SHARE * size)
 
 
 def _find_halves(

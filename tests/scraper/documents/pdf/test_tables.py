@@ -7,7 +7,8 @@ import time
 import pytest
 
 from scraper.documents.pdf.lattice_tables import find_grids
-from scraper.documents.pdf.layout_model import LayoutPage, RulingLine, RulingLines
+from scraper.documents.pdf.layout_model import LayoutPage, RulingLine, RulingLines, TagNode, TextRun
+from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from tests.scraper.documents.builders import drawn_pdf, line, parse, text_at
 
 WIDE = "A line of prose that goes over both halves of the page and gives them their whole width in points"
@@ -138,3 +139,37 @@ def test_many_short_lines_are_compared_only_with_near_ones() -> None:
     started = time.process_time()
     find_grids(LayoutPage(1, 800, (), RulingLines(across, down)))
     assert time.process_time() - started < 0.1
+
+
+def test_lines_that_separate_groups_of_columns_leave_the_columns_apart() -> None:
+    rows = [("Town", "Men", "Women", "Boats", "Ships")]
+    rows += [
+        (name, "1.5", "2.5", str(10 + at), str(20 + at)) for at, name in enumerate(("Bergen", "Porto", "Cork", "Bonn"))
+    ]
+    xs = (60, 150, 200, 260, 310)
+    cells = [text_at(x, 150 + 14 * y, cell) for y, row in enumerate(rows) for x, cell in zip(xs, row, strict=True)]
+    groups = [line(x, 136, x, 216) for x in (145, 255, 345)]
+    frame = [line(145, y, 345, y) for y in (136, 155, 216)]
+    assert "| Porto | 1.5 | 2.5 | 11 | 21 |" in read_drawn(text_at(60, 100, WIDE), *cells, *groups, *frame)
+
+
+def test_cells_of_two_lines_that_end_level_with_their_row_are_joined() -> None:
+    drawn = [text_at(x, 100, head) for x, head in ((60, "No."), (120, "Name of the boat"), (300, "Year"))]
+    for at in range(4):
+        y = 130 + 30 * at
+        drawn += [text_at(120, y - 12, "American"), text_at(60, y, f"{at}81"), text_at(120, y, f"ferry {at}")]
+        drawn.append(text_at(300, y, f"19{at}5"))
+    assert "| 281 | American ferry 2 | 1925 |" in read_drawn(*drawn)
+
+
+def test_tags_that_call_a_table_a_paragraph_are_not_used() -> None:
+    runs = tuple(
+        TextRun(f"cell {column}", 60 + 90 * column, 100 + 14 * row, 100 + 90 * column, 110 + 14 * row, 10.0, mark=0)
+        for row in range(7)
+        for column in range(5)
+    )
+    below = tuple(
+        TextRun("Prose of the page", 60, 300 + 12 * row, 300, 310 + 12 * row, 10.0, mark=1) for row in range(3)
+    )
+    tags = tuple(TagNode("P", (mark,)) for mark in range(2))
+    assert read_tagged_blocks(LayoutPage(1, 800, runs + below, RulingLines(), tags)) is None
