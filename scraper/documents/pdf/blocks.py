@@ -57,12 +57,8 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
         return True
     if split_mark(first)[0] is not None:
-        return _starts_item(group, row, ended=ended)
+        return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
-
-
-def _starts_item(group: Sequence[LayoutRow], row: LayoutRow, *, ended: bool) -> bool:
-    return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
 
 
 def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
