@@ -32,10 +32,11 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
     DocumentKind.FICTION_BOOK: "books:read_fiction_book", DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
-_FALLBACK_READERS: Mapping[DocumentKind, str] = {
+FALLBACK_READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.fallback_reader:read",
     DocumentKind.DOCX: "docx.reader:read_damaged",
 }
+"""Readers that may succeed where the first one failed."""
 _UNREADABLE: Mapping[DocumentKind, errors.ScraperError] = {
     DocumentKind.LOCKED_OFFICE: errors.EncryptedDocumentError(
         "This is an Office document that is locked with a password, which cannot be opened here.",
@@ -58,11 +59,6 @@ _OCR_ADVICE = (
 )
 
 
-def has_fallback_reader(kind: DocumentKind) -> bool:
-    """Return True if another reader exists that may succeed where the first one failed."""
-    return kind in _FALLBACK_READERS
-
-
 def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
     """Import and return the reader of a format; `use_fallback` has no effect if the format has no fallback reader.
 
@@ -71,7 +67,7 @@ def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
     """
     if kind in _UNREADABLE:
         raise copy(_UNREADABLE[kind])  # A raised exception holds its traceback.
-    path = _FALLBACK_READERS.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
+    path = FALLBACK_READERS.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
     module, _, name = path.partition(":")
     return cast(Reader, getattr(importlib.import_module(f"scraper.documents.{module}"), name))
 

@@ -42,13 +42,13 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
 def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
     """Return True if a row begins a new block; `leading` is the line distance per font size."""
     above, step = group[-1], leading * row.size
-    distance, is_far = row.y0 - above.y0, row.y0 - above.y0 > _LOOSE * step + 1.0
+    distance = row.y0 - above.y0
     text, first = text_of_row(row), text_of_row(group[0])
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
     if row.mono != above.mono or abs(row.size - above.size) > _LARGER or row.bold != above.bold or distance < 0:
         return True
-    if is_far and distance > 1.3 * row.size:
+    if distance > max(_LOOSE * step + 1.0, 1.3 * row.size):
         return True
     text_above = first if len(group) == 1 else text_of_row(above)
     if _LEADER.search(text_above) or split_mark(text)[0] is not None:
@@ -57,7 +57,7 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
         return True
     if split_mark(first)[0] is not None:
-        return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
+        return row.x0 < group[0].x0 + (1 if ended and len(group) > 1 else -1)
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 
 
@@ -130,7 +130,6 @@ _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,
 """A formula: no heading, though it is set larger than the text."""
 _SECTION = re.compile(r"((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
 _MIN_SECTIONS = 3
-_STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SENTENCE_ENDS = (".", ",", ";", ":")
 _PROSE = (BlockKind.TEXT, BlockKind.ITEM)
 
@@ -185,7 +184,7 @@ def _section_number(block: LayoutBlock) -> tuple[int, ...]:
 
 def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
     text = " ".join(block.lines)
-    if block.kind not in _PROSE or not _STARTS.match(text) or _FORMULA.fullmatch(text):
+    if block.kind not in _PROSE or not any(map(str.isalpha, text)) or _FORMULA.fullmatch(text):
         return block
     if _is_large(block, body_size):
         return _as_heading(block, levels[block.size])
@@ -216,7 +215,7 @@ def _is_large(block: LayoutBlock, body_size: float) -> bool:
         (block.kind is BlockKind.TEXT or (block.kind is BlockKind.ITEM and block.label != ""))
         and block.size > body_size + _HEADING_SIZE_RATIO
         and sum(map(len, block.lines)) < _MAX_LARGE_CHARS
-        and any(_STARTS.match(line) for line in block.lines)
+        and any(map(str.isalpha, "".join(block.lines)))
         and not (block.lines[-1].endswith(".") and sum(len(line.split()) for line in block.lines) > _MAX_TITLE_WORDS)
         and not _CAPTION.match(block.lines[0])
     )

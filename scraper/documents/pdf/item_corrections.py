@@ -117,13 +117,16 @@ def _write(item: PdfItem, places: Sequence[tuple[str, float, float, float]]) -> 
 
 
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
+_MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
 _BOLD_WEIGHT, _MAX_FONT_NAME = 600, 128
 
 
 @lru_cache(maxsize=256)
-def is_bold(name: str, weight: int) -> bool:
-    """Return True for a font that is bold by its name or weight."""
-    return weight >= _BOLD_WEIGHT or _BOLD.search(name) is not None
+def read_font(name: str, weight: int) -> tuple[bool, bool, bool]:
+    """Return True for a bold font, for a font of a fixed width, and for one made for formulas."""
+    is_bold = weight >= _BOLD_WEIGHT or _BOLD.search(name) is not None
+    return is_bold, _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
 def find_bold(texts: Sequence[PageObject]) -> Iterator[tuple[None, Box]]:
@@ -134,7 +137,7 @@ def find_bold(texts: Sequence[PageObject]) -> Iterator[tuple[None, Box]]:
         if font and font not in bold:
             name = ctypes.create_string_buffer(_MAX_FONT_NAME)
             library.FPDFFont_GetBaseFontName(font, name, _MAX_FONT_NAME)
-            bold[font] = is_bold(name.value.decode("utf-8", "replace"), library.FPDFFont_GetWeight(font))
+            bold[font], *_ = read_font(name.value.decode("utf-8", "replace"), library.FPDFFont_GetWeight(font))
         if bold.get(font):
             yield None, one.box
 
@@ -142,7 +145,7 @@ def find_bold(texts: Sequence[PageObject]) -> Iterator[tuple[None, Box]]:
 def split_bold(items: Iterable[PdfItem], bold: Sequence[Box]) -> Iterator[PdfItem]:
     """Yield the items of a page, a bold beginning apart: liteparse gives a line the font of its first letter."""
     for item in items:
-        if len(item.words) < 2 or not is_bold(item.font_name or "", item.font_weight or 0):
+        if len(item.words) < 2 or not read_font(item.font_name or "", item.font_weight or 0)[0]:
             yield item
             continue
         row = [box for box in bold if box.y0 < item.y + item.height / 2 < box.y1]

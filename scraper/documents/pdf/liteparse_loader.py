@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -35,8 +34,6 @@ The second number counts if only the beginning is requested: fewer do not show w
 _MIN_PAGE_CHARACTERS = 500
 """Characters that a page counts at least: recognizing one that was scanned costs more than reading letters."""
 
-_MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
-_MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
 _WIDE_SPACE = 0.55
 """Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
 _MAX_SLANT = 30.0
@@ -169,14 +166,20 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
             content.encrypted, content.is_xfa_form = bool(meta and meta.is_encrypted), result.form_type in _XFA_FORMS
             content.page_count = result.total_pages or len(content.pages)
             content.files = [*facts.files, *content.files]
-            first, wanted = wanted[0], [number for number in wanted if number <= content.page_count]
-            if not wanted and content.page_count:
-                pages = f"{content.page_count:,} page{'s' * (content.page_count != 1)}"
-                raise InvalidArgumentError(f"There is no page {first}: the document has {pages}.")
+            wanted = _existing_pages(wanted, content.page_count)
         at += step
         step = math.ceil(min(2 * step, (enough - characters) * at / max(1, characters)))
     content.unread_pages = wanted[at:]
     return content
+
+
+def _existing_pages(wanted: Sequence[int], count: int) -> list[int]:
+    """Return the pages that a document has; raise InvalidArgumentError for none."""
+    existing = [number for number in wanted if number <= count]
+    if not existing and count:
+        pages = f"{count:,} page{'s' * (count != 1)}"
+        raise InvalidArgumentError(f"There is no page {wanted[0]}: the document has {pages}.")
+    return existing
 
 
 def _add_pages(content: PdfContent, data: bytes, result: Any, password: str | None) -> DocumentFacts:
@@ -273,17 +276,10 @@ def _convert_runs(items: Sequence[item_corrections.PdfItem], angle: int) -> Iter
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
         size = _font_size(item)
-        bold = item_corrections.is_bold(item.font_name or "", item.font_weight or 0)
-        mono, is_math = _read_font_name(item.font_name or "")
+        bold, mono, is_math = item_corrections.read_font(item.font_name or "", item.font_weight or 0)
         for part, x0, x1, words in _split_item(item, size):
             text, y1 = part.replace("\u00a0", " "), item.y + item.height
             yield TextRun(text, x0, item.y, x1, y1, size, bold, mono, mono, item.mcid, -1, words, is_math)
-
-
-@lru_cache(maxsize=256)
-def _read_font_name(name: str) -> tuple[bool, bool]:
-    """Return True for a font of a fixed width, and for one made for formulas."""
-    return _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
 def _font_size(item: item_corrections.PdfItem) -> float:

@@ -17,14 +17,13 @@ from scraper.documents.pdf import liteparse_loader, pdfium_text
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
 from scraper.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
-from scraper.documents.pdf.liteparse_loader import warm_up
 from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.documents.pdf.table_cells import Table, add_headers, find_footers_below
 from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals, join_lines
 
-__all__ = ["read", "warm_up"]
+warm_up = liteparse_loader.warm_up
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")

@@ -41,7 +41,8 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         return
     rows = group_rows(runs)
     page = (min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1)
-    gutter = _gutter(runs)
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
+    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size)
     free = [_free_spans(row, page) for row in rows]
     single: list[LayoutRow] = []
     start = 0
@@ -79,12 +80,6 @@ def _add_rows_above(rows: list[LayoutRow], columns: list[list[TextRun]]) -> list
         rows.pop()
         columns = [part + column for part, column in zip(parts, columns, strict=True)]
     return columns
-
-
-def _gutter(runs: Sequence[TextRun]) -> float:
-    """Return the width of the narrowest space between columns."""
-    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
-    return max(_MIN_GUTTER, _GUTTER_SHARE * size)
 
 
 def _find_halves(

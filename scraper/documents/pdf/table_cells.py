@@ -123,11 +123,11 @@ def _continues_cells(before: Sequence[str], texts: Sequence[str], *, is_header: 
     if is_header:  # A spanning header has a row of its own.
         shared = len(filled & filled_above)
         return shared >= min(len(filled), len(filled_above)) * 0.7 and len(filled_above) > 1
-    if any(completes_number(before[column], texts[column]) for column in filled):
+    if any(map(completes_number, before, texts)):
         return filled <= filled_above
-    if texts[0] and 0 not in filled_above <= filled:  # Its cells of several lines end level.
+    if 0 in filled - filled_above and filled_above <= filled:  # Its cells of several lines end level.
         return not any(is_number(before[column]) or is_number(texts[column]) for column in filled_above)
-    if any(is_number(texts[column]) and column > 0 for column in filled):
+    if any(map(is_number, texts[1:])):
         # A name that began in the line above, which has no numbers.
         return filled_above == {0} and 0 in filled and texts[0][:1].islower()
     if filled == {0}:

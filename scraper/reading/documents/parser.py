@@ -15,7 +15,7 @@ from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.caching import MemoryCache
 from scraper.call_context import Deadline
-from scraper.documents.dispatcher import has_fallback_reader
+from scraper.documents.dispatcher import FALLBACK_READERS
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.model import Document, Reading
@@ -99,7 +99,7 @@ class DocumentParser:
         except errors.ScraperError as first:
             first.target = source
             kind = sniff_kind(data, media_type=request.media_type, name=request.name)
-            if first.code not in _RETRIED_CODES or not has_fallback_reader(kind):
+            if first.code not in _RETRIED_CODES or kind not in FALLBACK_READERS:
                 raise
             try:
                 parsed = await self._parse_once(data, replace(request, plain_reader=True), limit_s * _SECOND_SHARE)
