@@ -301,6 +301,8 @@ class ReadRequest:
     deadline_s: float = 55.0
     is_bulk: bool = False
     """True if interactive calls have priority."""
+    needs_links: bool = False
+    """True to extract all links of the page in the same pass."""
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
     part: PagePart = WHOLE_PAGE

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import CrawlOptions, JobPage, JobSpec, PageOutcome
 from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.call_context import Deadline
-from scraper.model import Reading
+from scraper.model import Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page, load_page
@@ -65,14 +65,17 @@ class CrawlPageReader(JobPageReader):
         failed = CrawledPage(row.url, row.url, row.status or 0, row.error.message if row.error else "")
         return replace(result, complete=lambda: self._add_page(result.outcome, failed))
 
+    def _make_request(self, page: JobPage) -> ReadRequest:
+        return replace(super()._make_request(page), needs_links=True)
+
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
         result = super()._make_result(page, reading, visit, seconds)
-        return replace(result, complete=lambda: self._add_links(result, reading, visit.snapshot))
+        return replace(result, complete=lambda: self._add_links(result, reading, visit.result))
 
-    async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
+    async def _add_links(self, result: PageResult, reading: Reading, visit: VisitResult | None) -> PageOutcome:
         outcome = await result.get_outcome()
         document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
-        outlinks = await extract_links(self._workers, snapshot, document, deadline)
+        outlinks = await extract_links(self._workers, visit, document, deadline)
         return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
 
     async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:

@@ -27,6 +27,7 @@ from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.batch import read_with_other_urls
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import check_fields, check_page_type, extract_fields
+from scraper.reading.response_reader import VisitResult
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -59,15 +60,16 @@ class PageResult:
 
 
 class PageVisit:
-    """Snapshot and request time of a page; None if it was not visited."""
+    """Result, snapshot and request time of the visit of a page; None if it was not visited."""
 
+    result: VisitResult | None = None
     snapshot: Snapshot | None = None
     requested_at: float | None = None
 
-    def note(self, snapshot: Snapshot) -> None:
-        """Store a snapshot; its request reached the host before the response arrived."""
-        timing = snapshot.timing
-        self.snapshot = snapshot
+    def note(self, result: VisitResult) -> None:
+        """Store a result; its request reached the host before the response arrived."""
+        timing = result.snapshot.timing
+        self.result, self.snapshot = result, result.snapshot
         self.requested_at = time.monotonic() - timing.total_s + (timing.response_s or timing.total_s)
 
 
@@ -106,7 +108,7 @@ class JobPageReader:
             return PageResult(PageOutcome(page, row, 0.0), None)
         visit = PageVisit()
         try:
-            reading = await self._fetcher.fetch(self._make_request(page), on_snapshot=visit.note)
+            reading = await self._fetcher.fetch(self._make_request(page), on_visit=visit.note)
             return self._make_result(page, reading, visit, time.monotonic() - began)
         except ScraperError as failure:
             error = failure

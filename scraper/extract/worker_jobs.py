@@ -27,6 +27,11 @@ def read(snapshot: Snapshot) -> Document:
     return reader.read(snapshot)
 
 
+def read_with_links(snapshot: Snapshot) -> tuple[Document, Outlinks]:
+    """Return the document in a page and all its links."""
+    return read(snapshot), extract_outlinks(snapshot)
+
+
 def read_part(snapshot: Snapshot, *, select: str | None, exclude: str | None) -> Document:
     """Return the document in the elements that selectors match; see `scraper.html.dom.parsing.reduce_page`."""
     from scraper.html.dom.parsing import reduce_page

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from browsers.client import Browsers
-from browsers.model import Snapshot
 from scraper import caching, errors
 from scraper.caching import DistributedSingleFlight, LoadRequest, MemoryCache, PageCache, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
@@ -15,6 +14,7 @@ from scraper.model import WHOLE_PAGE, Reading, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.visit_outcome import VisitJob
 from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.settings import Settings
@@ -32,7 +32,7 @@ content are stored.
 _BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers limit the total and share it fairly."""
 
-OnSnapshot = Callable[[Snapshot], None]
+OnVisit = Callable[[VisitResult], None]
 
 
 class Fetcher:
@@ -75,11 +75,11 @@ class Fetcher:
         await self.visitor.politeness.close()
 
     async def fetch(
-        self, request: ReadRequest, *, progress: ProgressCallback | None = None, on_snapshot: OnSnapshot | None = None
+        self, request: ReadRequest, *, progress: ProgressCallback | None = None, on_visit: OnVisit | None = None
     ) -> Reading:
         """Read one page; at the deadline, return the part that was loaded, with a warning.
 
-        `on_snapshot` is called with the response if this call makes the visit.
+        `on_visit` is called with the response if this call makes the visit.
 
         Raises:
             ScraperError: The page cannot be read; the message says why and what to do.
@@ -93,6 +93,7 @@ class Fetcher:
             part=request.part,
             batch=request.batch,
             is_bulk=request.is_bulk,
+            needs_links=request.needs_links,
         )
 
         def find() -> Awaitable[StoreLookup[Reading]]:
@@ -102,7 +103,7 @@ class Fetcher:
 
         load = LoadRequest(
             job,
-            run=lambda stale: self._load(job, deadline, progress or ignore_progress, stale, on_snapshot),
+            run=lambda stale: self._load(job, deadline, progress or ignore_progress, stale, on_visit),
             find=find if job.part == WHOLE_PAGE else None,
             memory_key=job,
             label=job.host,
@@ -150,16 +151,16 @@ class Fetcher:
         deadline: Deadline,
         progress: ProgressCallback,
         stale: Reading | None,
-        on_snapshot: OnSnapshot | None,
+        on_visit: OnVisit | None,
     ) -> Reading:
         conditional = job if stale is None else replace(job, conditions=caching.build_conditions(stale))
         result = await self.visitor.visit(conditional, deadline, progress)
         snapshot = result.snapshot
-        if on_snapshot is not None:
-            on_snapshot(snapshot)
+        if on_visit is not None:
+            on_visit(result)
         if stale is not None and snapshot.status == caching.NOT_MODIFIED:
             if (current := caching.revalidate(stale, snapshot)) is None:
-                return await self._load(job, deadline, progress, None, on_snapshot)
+                return await self._load(job, deadline, progress, None, on_visit)
             self._cache.put(job.url, job.principal, current)
             return replace(current, cached=True)
         reading = None

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from browsers.model import Snapshot
 from scraper import errors
@@ -14,6 +14,9 @@ from scraper.extract import worker_jobs
 from scraper.model import WHOLE_PAGE, Document, PagePart, Reading
 from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
+
+if TYPE_CHECKING:
+    from scraper.extract.outlinks import Outlinks
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -39,6 +42,8 @@ class VisitResult:
     document: Document
     warnings: tuple[str, ...] = ()
     """Warnings for the caller, about robots.txt and consent dialogs."""
+    outlinks: Outlinks | None = None
+    """All links of the page; None if they were not requested, or the page was hard to read."""
 
     def add_warnings(self, reading: Reading) -> Reading:
         """Return the reading with the warnings of the visit."""
@@ -58,6 +63,7 @@ class RenderDecider:
         *,
         on_render: Callable[[], None],
         part: PagePart = WHOLE_PAGE,
+        needs_links: bool = False,
         takes_site_markdown: bool = False,
     ) -> None:
         """Extract in the workers before the deadline; call `on_render` before rendering. `part` is read only.
@@ -66,6 +72,9 @@ class RenderDecider:
         """
         self._takes_site_markdown = takes_site_markdown
         self._part = part
+        self._needs_links = needs_links
+        self._outlinks: Outlinks | None = None
+        """Links of the page that was read last."""
         self.served: Snapshot | None = None
         """Response before rendering."""
         self._document: Document | None = None
@@ -104,7 +113,7 @@ class RenderDecider:
     def served_result(self) -> VisitResult:
         """Return the page as served, marked as incomplete."""
         assert self.served is not None and self._document is not None
-        return VisitResult(replace(self.served, complete=False), self._document)
+        return VisitResult(replace(self.served, complete=False), self._document, outlinks=self._outlinks)
 
     async def read_result(self, snapshot: Snapshot) -> VisitResult:
         """Return the final response with its document.
@@ -118,9 +127,10 @@ class RenderDecider:
             # The capture of a rendered page failed.
             return self.served_result() if self.has_text else VisitResult(snapshot, Document(snapshot.url))
         if not snapshot.rendered and self._document is not None:
-            return VisitResult(snapshot, self._document)
+            return VisitResult(snapshot, self._document, outlinks=self._outlinks)
         try:
-            return VisitResult(snapshot, await self.read(snapshot))
+            document = await self.read(snapshot)
+            return VisitResult(snapshot, document, outlinks=self._outlinks)
         except WorkerFailedError as error:
             if self.has_text:
                 return self.served_result()
@@ -141,10 +151,14 @@ class RenderDecider:
         """
         # The reader uses the decoded text; the bytes are not sent to the worker.
         light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
+        self._outlinks = None
         if snapshot.html and (self._part.select or self._part.exclude):
             read = partial(worker_jobs.read_part, select=self._part.select, exclude=self._part.exclude)
             return await self._run(read, light, READ_LIMIT_S)
         try:
+            if self._needs_links and snapshot.is_html:
+                document, self._outlinks = await self._run(worker_jobs.read_with_links, light, READ_LIMIT_S)
+                return document
             return await self._run(worker_jobs.read, light, READ_LIMIT_S)
         except WorkerFailedError as error:
             if not light.html or self._deadline.left_s() <= 0:
@@ -152,7 +166,7 @@ class RenderDecider:
             log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
             return await self._run(worker_jobs.read_in_one_pass, light, _FALLBACK_LIMIT_S)
 
-    async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
+    async def _run(self, read: Callable[[Snapshot], T], snapshot: Snapshot, limit_s: float) -> T:
         try:
             return await run_in_worker(self._workers, read, snapshot, limit_s, self._deadline)
         except (errors.ScraperError, WorkerFailedError):

@@ -217,6 +217,7 @@ class PageVisitor:
             deadline,
             on_render=lambda: progress(0, 1, f"rendering {job.host}"),
             part=job.part,
+            needs_links=job.needs_links,
             takes_site_markdown=self._takes_site_markdown(job),
         )
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:

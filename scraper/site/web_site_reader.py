@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 
-from browsers.model import Snapshot, VisitLimits
+from browsers.model import VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.extract import worker_jobs
@@ -16,7 +16,7 @@ from scraper.extract.outlinks import Outlink, Outlinks, with_header_directives
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.response_reader import run_in_worker
+from scraper.reading.response_reader import VisitResult, run_in_worker
 from scraper.reading.robots import RobotsRules
 from scraper.urls import host_of, is_web_url, join_url, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -145,21 +145,20 @@ class WebSiteReader:
         Raises:
             ScraperError: The page cannot be read.
         """
-        visited: list[Snapshot] = []
+        visited: list[VisitResult] = []
         async with self._request(url):
             deadline_s = min(PAGE_LIMIT_S, self._deadline.left_s())
-            request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s, is_bulk=True)
+            request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s)
+            request = replace(request, is_bulk=True, needs_links=True)
             try:
-                reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
+                reading = await self._fetcher.fetch(request, on_visit=visited.append)
             except errors.NoContentError:
                 # A page may have nothing but frames.
-                snapshot = visited[-1] if visited else None
-                outlinks = await extract_links(self._workers, snapshot, Document(url), self._deadline)
+                outlinks = await extract_links(self._workers, next(iter(visited), None), Document(url), self._deadline)
                 if not outlinks.links:
                     raise
                 return LoadedPage(url, Document(url, outlinks.title), outlinks)
-        snapshot = visited[-1] if visited else None
-        outlinks = await extract_links(self._workers, snapshot, reading.document, self._deadline)
+        outlinks = await extract_links(self._workers, next(iter(visited), None), reading.document, self._deadline)
         return LoadedPage(reading.url, reading.document, outlinks)
 
     def keep_gap(self, gap_s: float, *, since_s: float = 0.0) -> None:
@@ -187,18 +186,20 @@ class WebSiteReader:
 
 
 async def extract_links(
-    workers: WorkerPool, snapshot: Snapshot | None, document: Document, deadline: Deadline
+    workers: WorkerPool, visit: VisitResult | None, document: Document, deadline: Deadline
 ) -> Outlinks:
     """Return all links of an HTML page.
 
     Return only those of its content if another caller made the visit, it is not HTML, or the extraction fails.
     """
-    if snapshot is not None and snapshot.is_html:
+    if visit is not None and visit.outlinks is not None:
+        return visit.outlinks
+    if visit is not None and visit.snapshot.is_html:
         try:
-            light = replace(snapshot, body=b"")
+            light = replace(visit.snapshot, body=b"")
             return await run_in_worker(workers, worker_jobs.extract_outlinks, light, _LINKS_LIMIT_S, deadline)
         except WorkerFailedError:
             pass
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
     outlinks = Outlinks(links, title=document.title or "")
-    return outlinks if snapshot is None else with_header_directives(outlinks, snapshot)
+    return outlinks if visit is None else with_header_directives(outlinks, visit.snapshot)

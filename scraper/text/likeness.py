@@ -5,6 +5,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 from scraper.text.terms import split_markdown_terms
@@ -15,6 +16,8 @@ _RUN_WORDS = 5
 """Words of a run. Runs of five words are rarely equal by chance."""
 _LOOKUP_SIZE = 12
 """Numbers of a sketch by which similar texts are looked up: two texts with a similarity of .85 share at least one."""
+_COMPARED = 8
+"""Texts with most of these numbers that are compared: the pages of a site share the runs of its frame."""
 _EXCERPT_SHARE = 0.5
 """Share of a text; an excerpt is shorter."""
 _COMMON = 2
@@ -143,7 +146,7 @@ class SketchIndex:
 
     def find_nearest(self, sketch: Sketch) -> tuple[str, float]:
         """Return the name of the most similar text and its similarity, or an empty text and 0."""
-        names = {name: None for number in sketch.numbers[:_LOOKUP_SIZE] for name in self._names.get(number, ())}
-        found = [(sketch.similarity(self._sketches[name]), name) for name in names]
+        names = Counter(chain.from_iterable(self._names.get(number, ()) for number in sketch.numbers[:_LOOKUP_SIZE]))
+        found = [(sketch.similarity(self._sketches[name]), name) for name, _ in names.most_common(_COMPARED)]
         similarity, name = max(found, key=lambda one: one[0], default=(0.0, ""))
         return name, similarity

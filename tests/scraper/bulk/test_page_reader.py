@@ -19,6 +19,7 @@ from scraper.facts.fields import extraction
 from scraper.facts.fields.model import FieldRequest
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.response_reader import VisitResult
 from scraper.workers import WorkerPool
 
 URL = "http://a.example/page"
@@ -37,10 +38,10 @@ class FakeFetcher:
     def gap_s(self, url: str) -> float | None:
         return 7.5 if url == URL else None
 
-    async def fetch(self, request: ReadRequest, *, on_snapshot: Callable[[Snapshot], None]) -> Reading:
+    async def fetch(self, request: ReadRequest, *, on_visit: Callable[[VisitResult], None]) -> Reading:
         self.request = request
         if self._snapshot is not None:
-            on_snapshot(self._snapshot)
+            on_visit(VisitResult(self._snapshot, Document(URL)))
         if isinstance(self._answer, BaseException):
             raise self._answer
         return self._answer

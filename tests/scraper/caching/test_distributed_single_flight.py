@@ -173,7 +173,7 @@ async def test_a_call_without_reuse_does_not_wait_for_other_servers(fleet: Fleet
         while not fleet.client.requests:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await other.fetch(
-        ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)), on_snapshot=lambda snapshot: seen.append(snapshot.url)
+        ReadRequest(URL, cache=CachePolicy(reuse=Reuse.NONE)), on_visit=lambda visit: seen.append(visit.snapshot.url)
     )
     await first
     assert seen == [URL] and len(fleet.client.requests) == 2
