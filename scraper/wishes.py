@@ -135,7 +135,7 @@ def _read_reservation(named: Mapping[str, str], place: str, base: str) -> list[W
 
 
 def _is_no_ai(text: str) -> Iterator[bool]:
-    return (part.rpartition(":")[2].strip() in _NO_AI for part in text.lower().split(","))
+    return (part.rpartition(":")[2].strip() in _NO_AI for part in text.lower().replace("\n", ",").split(","))
 
 
 def combine(wishes: Iterable[Wish]) -> tuple[Wish, ...]:

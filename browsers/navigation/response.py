@@ -80,8 +80,10 @@ def _by_name(raw: Iterable[tuple[str, str]]) -> MappingProxyType[str, str]:
     headers: dict[str, str] = {}
     for written, value in raw:
         name = written.lower()
-        is_list = name in ("link", "x-robots-tag") and name in headers
-        headers[name] = f"{headers[name]}, {value}" if is_list else headers.get(name, value)
+        separator = {"link": ", ", "x-robots-tag": "\n"}.get(name)
+        headers[name] = (
+            f"{headers[name]}{separator}{value}" if separator and name in headers else headers.get(name, value)
+        )
     headers.pop("set-cookie", None)
     return MappingProxyType(headers)
 

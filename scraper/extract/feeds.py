@@ -100,7 +100,8 @@ def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
 
 
 def _read_title(entry: Element) -> str:
-    return _child_text(entry, ("title",)).replace("[", "\\[").replace("]", "\\]")
+    # Many sites escape titles twice.
+    return html.unescape(_child_text(entry, ("title",))).replace("[", "\\[").replace("]", "\\]")
 
 
 def _read_author(entry: Element) -> str:

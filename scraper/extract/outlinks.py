@@ -36,12 +36,14 @@ _MAX_AGENTS = 8
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
 """A literal URL to which a script of an attribute leads."""
 _CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
+_FIELDS = "input", "select", "textarea"
 _TRAP_NAMES = ("honeypot", "honey-pot", "honey_pot", "bot-trap", "bottrap", "spider-trap")
 _REVEALED_NAMES = (
     "menu nav dropdown drop-down tab accordion collaps toggle slide carousel drawer canvas modal popup panel more "
-    "mobile step"
+    "mobile step tree hover sm: md: lg: xl: d-none hidden-xs hidden-sm sr-only screen-reader visually-hidden "
+    "visuallyhidden"
 ).split()
-"""Parts of the names of elements that a click or the pointer reveals."""
+"""Parts of names of elements that a click, the pointer, a larger window or a screen reader reveals."""
 _REVEALED_TAGS = ("li", "ul", "ol", "nav", "header", "details", "noscript", "template", "td", "dd", "option")
 _NAVIGATION = ("navigation", "navbar", "menu")
 _SIDE = ("filter facet refine sort calendar tagcloud tag-cloud breadcrumb share social pagination pager").split()
@@ -51,6 +53,7 @@ _REFRESH = re.compile(r"\s*(\d+\.?\d*)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)",
 _REFRESH_LIMIT_S = 10.0
 """Seconds. A page that reloads later is content, not a redirect."""
 _WEB = ("http://", "https://")
+_VALUED_DIRECTIVES = ("max-", "unavailable_after")
 _PLACES = ("body", "paging", "nav", "side", "footer")
 """Places on a page, most important first."""
 
@@ -141,12 +144,19 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
 
 
 def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
-    """Return links with the directives of the `X-Robots-Tag` header, which files of any type may have."""
+    """Return links with the directives of the `X-Robots-Tag` header, which files of any type may have.
+
+    A robot's name before a colon holds for the directives behind it, up to the next name.
+    """
     words: set[str] = set()
-    for part in snapshot.headers.get("x-robots-tag", "").lower().split(","):
-        agent, colon, directive = part.rpartition(":")
-        if not colon or agent.strip() in ("search-mcp", "*"):
-            words.add(directive.strip(" []'\""))
+    for line in snapshot.headers.get("x-robots-tag", "").lower().split("\n"):
+        agent = "*"
+        for part in line.split(","):
+            name, colon, directive = part.strip(" []'\"").rpartition(":")
+            if colon and not name.startswith(_VALUED_DIRECTIVES):
+                agent = name.strip()
+            if agent in ("search-mcp", "*"):
+                words.add(directive.strip())
     return replace(
         outlinks,
         noindex=outlinks.noindex or not words.isdisjoint(("noindex", "none")),
@@ -159,20 +169,23 @@ def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
         address = element.get("href") or element.get("xlink:href") or ""
         yield element, address
         if address.lower().startswith("javascript:"):
-            yield element, _find_scripted(element)
-    for element in root.iter("iframe", "frame"):
-        yield element, element.get("src") or ""
+            yield element, _find_scripted(element, address)
+    for element in root.iter("iframe", "frame", "object"):
+        yield element, element.get("src") or element.get("data") or ""
     for element in root.iter("option"):
-        select = next(element.iterancestors("select"), None)
-        if select is not None and "location" in (select.get("onchange") or ""):
-            yield element, element.get("value") or ""
+        select, address = next(element.iterancestors("select"), None), element.get("value") or ""
+        if address.startswith(("/", *_WEB)) or (select is not None and "location" in (select.get("onchange") or "")):
+            yield element, address
+    for element in root.iter("form"):
+        if (element.get("method") or "get").lower() == "get" and next(element.iter(*_FIELDS), None) is None:
+            yield element, element.get("action") or ""
     for element in chain.from_iterable(select(root) for select in _CLICKABLE):
         if element.tag not in ("a", "area"):
             yield element, _find_scripted(element) or element.get("data-href") or ""
 
 
-def _find_scripted(element: Element) -> str:
-    target = _SCRIPTED.search(element.get("onclick") or "")
+def _find_scripted(element: Element, script: str = "") -> str:
+    target = _SCRIPTED.search(f"{script} {element.get('onclick') or ''}")
     return target[1] if target else ""
 
 

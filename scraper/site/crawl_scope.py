@@ -88,8 +88,8 @@ _FILE_SUFFIXES = frozenset(
     "bz2 xz 7z rar exe dmg iso apk deb rpm jar whl wasm ics asc sig sha256 torrent xml rss atom".split()
 )
 _ACTION = re.compile(
-    r"add[-_]to[-_](?:cart|wishlist)|[?&](?:action|do)=(?:edit|submit|delete|purge|rollback|login|logout|reply)\b|"
-    r"[?&](?:replytocom|share|oldid|diff)=",
+    r"[?&]add[-_]to[-_](?:cart|wishlist)|[?&](?:replytocom|share|oldid|diff)=|[?&](?:action|do)="
+    r"(?:edit|submit|delete|remove|purge|rollback|login|logout|reply|vote|unsubscribe)\b",
     re.IGNORECASE,
 )
 """URLs that write, or that show one page once more for each of its comments or versions. Names of paths prove nothing:
@@ -157,18 +157,22 @@ def _read_pattern(pattern: str, start: str) -> str:
             f'The pattern "{truncate(pattern, _ECHO_CHARS)}" is a regular expression.',
             next_step="Give a path in which * stands for any text, such as /docs/*.",
         )
-    origin, mark, path = pattern.partition("://")[2].partition("/")
-    if "://" in pattern and site_host(origin) != site_host(ada_url.URL(start).host):
+    _, scheme, address = pattern.rpartition("://")
+    origin, mark, path = address.partition("/")
+    is_here = site_host(origin.lower()) == site_host(ada_url.URL(start).host)
+    if scheme and not is_here:
         raise errors.InvalidArgumentError(
             f'The pattern "{truncate(pattern, _ECHO_CHARS)}" is on another host than the start page.',
             next_step="Give a path such as /docs/*.",
         )
-    pattern = unquote(mark + path if "://" in pattern else pattern)
+    pattern = unquote(mark + path if is_here else pattern)
     return pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
 
 
 def _matches(path: str, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(path, pattern.replace("[", "[[]"))
+    """Return True if a path matches a pattern; without `*`, also the paths below it."""
+    is_below = "*" not in pattern and path.startswith(f"{pattern.rstrip('/')}/")
+    return is_below or fnmatch.fnmatchcase(path, pattern.replace("[", "[[]"))
 
 
 def is_file(url: str) -> bool:

@@ -18,7 +18,7 @@ from scraper.text.terms import split_terms
 from scraper.words.matcher import WordPattern, Words
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?(?:\s*(?:utc|gmt|ces?t|es?t|ps?t|edt|pdt|z))?"
-_COUNT = r"\d[\d.,\u00a0]{0,30}+(?:[km]|bn)?\+?"
+_COUNT = r"\d[\d.,\u00a0\u202f]{0,30}+(?: \d{3}){0,4}+(?:[km]|bn)?\+?"
 """A number. Possessive and bounded: eight thousand digits took 45 s."""
 _ANY_DATE = "|".join(form.template for form, _ in DATE_FORMS)
 """A date in one of forty languages."""
@@ -80,9 +80,7 @@ def is_clock(old: str, new: str, elapsed_s: float) -> bool:
     return min(late_min, _HALF_DAY_MIN - late_min) <= _CLOCK_TOLERANCE_MIN
 
 
-_ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
-_LONGEST_ITEM_MARK = len("999. ")
-"""A longer number is text, such as a year."""
+_ITEM = re.compile(r"(?:[-*+]|(\d+)[.)]) ")
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _MARKS = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|<?https?://[^\s>)\]]+>?")
 """Targets of links, callouts and URLs."""
@@ -111,13 +109,19 @@ def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Bloc
     """
     keys = {} if keys is None else keys
     blocks = []
-    heading = ""
+    heading, number = "", 0
     for text, kind in _iter_blocks(markdown):
-        key = keys.get(text)
+        plain, item = text, _ITEM.match(text)
+        # The number of a list item changes if an item above is added, and a theme may number a list. Others are text:
+        # "4. maj".
+        if item and kind != "code" and (item[1] or "1") in ("1", str(number + 1)):
+            number = int(item[1] or number)
+            plain = f"- {text[item.end() :]}"
+        key = keys.get(plain)
         if key is None:
-            key = keys[text] = text.strip(" \t,") if kind == "code" else _clean_text(text)
+            key = keys[plain] = plain.strip(" \t,") if kind == "code" else _clean_text(plain)
         if kind == "heading":
-            heading = text.lstrip("# ")
+            heading, number = text.lstrip("# "), 0
         if any(character.isalnum() for character in key):
             blocks.append(Block(text, key, heading, kind))
     return blocks
@@ -157,9 +161,6 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean_text(text: str) -> str:
-    # The number of a list item changes if an item above is added, and a theme may number a list.
-    item = _ITEM.match(text)
-    text = f"- {text[item.end() :]}" if item and item.end() <= _LONGEST_ITEM_MARK else text
     text = " ".join(remove_noise(_MARKS.sub(" ", _IMAGE.sub(r"\1", text))).translate(_NO_FORMATTING).split()).casefold()
     for sign in ".,;:!?)":
         text = text.replace(f" {sign}", sign)

@@ -14,6 +14,8 @@ _ORIGIN = re.compile(r"^https?://[^/?#]+", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:")
 _ALLOWED_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "magnet:")
 _UNSAFE = re.compile(r"[\s<>\x00-\x1f\x7f\"\u0080-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_NO_BREAKS = str.maketrans("", "", "\t\n\r")
+"""URLs lose these characters (url.spec.whatwg.org)."""
 _LAZY_ATTRIBUTES = "data-src data-lazy-src data-original data-original-src data-orig-file data-actualsrc".split()
 _PLACEHOLDER = re.compile(r"(?:placeholder|blank|spacer|lazy|transparent|1x1)[^/]*\.(?:gif|png|svg)", re.IGNORECASE)
 _PICTURE = re.compile(r"(?:https?:)?//?[^\s\"'<>]+\.(?:jpe?g|png|webp|gif|avif)(?:\?\S*)?", re.IGNORECASE)
@@ -39,7 +41,7 @@ class UrlResolver:
             return ""
         url = self._resolved.get(address)
         if url is None:
-            url = self._resolved[address] = self._resolve(address.strip())
+            url = self._resolved[address] = self._resolve(address.strip().translate(_NO_BREAKS))
         return url
 
     def _resolve(self, address: str) -> str:
