@@ -20,9 +20,9 @@ from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import VisitResult
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
-from scraper.site.crawled_page import CrawledPage, describe_page, dump_page, load_page
+from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_facts, load_site_robots
+from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
@@ -73,18 +73,14 @@ class CrawlPageReader(JobPageReader):
         return replace(result, complete=lambda: self._add_links(result, reading, visit.result))
 
     async def _add_links(self, result: PageResult, reading: Reading, visit: VisitResult | None) -> PageOutcome:
-        outcome = await result.get_outcome()
-        document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
-        outlinks = await extract_links(self._workers, visit, document, deadline)
+        outcome, document = await result.get_outcome(), reading.document
+        outlinks = extract_links(visit, document)
         return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
 
     async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:
         facts = await self._read_facts(page) if outcome.page.is_start else None
         return replace(
-            outcome,
-            crawled=dump_page(page),
-            facts=b"" if facts is None else dump_facts(facts),
-            snapshot=outcome.snapshot if self._writes_snapshots else None,
+            outcome, crawled=page, facts=facts, snapshot=outcome.snapshot if self._writes_snapshots else None
         )
 
     async def _read_facts(self, page: CrawledPage) -> SiteFacts:
@@ -131,11 +127,11 @@ class CrawlPlanner:
         self.released = self._taken = 0
         """Pages that were chosen, and those of them that were read."""
 
-    def restore(self, visited: Iterable[tuple[int, str, bytes, bytes]]) -> None:
-        """Add the written pages of an earlier run, from `JobDatabase.iter_crawled`: site, URL, page and facts."""
-        for at, _, page, facts in visited:
+    def restore(self, visited: Iterable[tuple[int, CrawledPage, SiteFacts | None]]) -> None:
+        """Add the written pages of an earlier run, from `JobDatabase.iter_crawled`: site, page and facts."""
+        for at, page, facts in visited:
             self.released += 1
-            self._take(self._sites[at], load_page(page), load_facts(facts)[0] if facts else None)
+            self._take(self._sites[at], page, facts)
 
     @property
     def reading_count(self) -> int:
@@ -194,18 +190,15 @@ class CrawlPlanner:
         site = self._sites[outcome.page.site]
         site.reading.discard(outcome.page.number)
         row = outcome.row
-        if not outcome.crawled:
-            # It was not requested, because its host is not reachable.
-            page = CrawledPage(row.url, row.url, 0, row.error.message if row.error else "The page was not read.")
-            outcome = replace(outcome, crawled=dump_page(page))
-        page = load_page(outcome.crawled)
+        # Without a page it was not requested, because its host is not reachable.
+        problem = row.error.message if row.error else "The page was not read."
+        page = outcome.crawled or CrawledPage(row.url, row.url, 0, problem)
         if site.facts.missing_page is not None and row.markdown is not None:
             text, links = _LINK.sub(r"\1", row.markdown), _LINK.findall(row.markdown)
             if site.facts.missing_page.is_like(text, page.final_url, links):
                 page = replace(page, is_missing=True)
-                outcome = replace(outcome, crawled=dump_page(page))
-        self._take(site, page, load_facts(outcome.facts)[0] if outcome.facts else None)
-        return outcome
+        self._take(site, page, outcome.facts)
+        return replace(outcome, crawled=page)
 
     async def save(self, job: BulkJob) -> None:
         """Record for the report how many URLs wait, and what was left out: reason, number, example."""

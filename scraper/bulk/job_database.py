@@ -16,6 +16,8 @@ import apsw
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
+from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.store.sqlite.database import transaction
 from scraper.urls import host_of, parse_address, request_key
 from scraper.values.text import read_file
@@ -179,12 +181,10 @@ class JobDatabase:
         )
         return [_make_page(*row) for row in rows]
 
-    def iter_crawled(self) -> Iterator[tuple[int, str, bytes, bytes]]:
-        """Yield site, URL, page and facts of the visited pages of a crawl, in the order of their visits."""
-        for site, url, page, facts in self._connection.execute(
-            "SELECT site, url, page, facts FROM crawled ORDER BY number"
-        ):
-            yield int(site), str(url), bytes(page), bytes(facts)
+    def iter_crawled(self) -> Iterator[tuple[int, CrawledPage, SiteFacts | None]]:
+        """Yield site, page and facts of the visited pages of a crawl, in the order of their visits."""
+        for site, page, facts in self._connection.execute("SELECT site, page, facts FROM crawled ORDER BY number"):
+            yield int(site), load_page(bytes(page)), load_facts(bytes(facts))[0] if facts else None
 
     # Reading
 
@@ -211,13 +211,14 @@ class JobDatabase:
 
     def mark_done(self, outcomes: Sequence[PageOutcome], position: OutputPosition) -> None:
         """Mark pages as done and record the new position of the output, and what a crawl learned from them."""
-        crawled = [one for one in outcomes if one.crawled]
+        crawled = [
+            (one.page.site, one.page.url, dump_page(one.crawled), dump_facts(one.facts) if one.facts else b"")
+            for one in outcomes
+            if one.crawled
+        ]
         with transaction(self._connection):
             self._connection.executemany(_MARK_DONE, map(_make_done_values, outcomes))
-            self._connection.executemany(
-                "INSERT INTO crawled (site, url, page, facts) VALUES (?, ?, ?, ?)",
-                [(one.page.site, one.page.url, one.crawled, one.facts) for one in crawled],
-            )
+            self._connection.executemany("INSERT INTO crawled (site, url, page, facts) VALUES (?, ?, ?, ?)", crawled)
             self._set_facts({"place": asdict(position)})
 
     def set_position(self, position: OutputPosition) -> None:

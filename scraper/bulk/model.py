@@ -9,6 +9,8 @@ from typing import Any
 
 from browsers.model import Snapshot
 from scraper.settings.files import install_command
+from scraper.site.crawled_page import CrawledPage
+from scraper.site.site_discovery import SiteFacts
 
 
 class BulkError(Exception):
@@ -201,10 +203,10 @@ class PageOutcome:
     """Number of attempts; 0 if the page was skipped because other pages of its site were unreachable."""
     snapshot: Snapshot | None = None
     """Response and DOM, if the output format stores them."""
-    crawled: bytes = b""
-    """Links and text fingerprint of the page, from `dump_page`; empty unless the job is a crawl."""
-    facts: bytes = b""
-    """Robots.txt, sitemap and feed entries of its site, from `dump_facts`; only for the start page of a crawl."""
+    crawled: CrawledPage | None = None
+    """Links and text fingerprint of the page; None unless the job is a crawl."""
+    facts: SiteFacts | None = None
+    """Robots.txt, sitemap and feed entries of its site; only for the start page of a crawl."""
 
     @property
     def code(self) -> str:

@@ -28,7 +28,9 @@ def read(snapshot: Snapshot) -> Document:
 
 
 def read_with_links(snapshot: Snapshot) -> tuple[Document, Outlinks]:
-    """Return the document in a page and all its links."""
+    """Return the document in a page and all its links; see `scraper.extract.outlinks.extract_outlinks`."""
+    from scraper.extract.outlinks import extract_outlinks
+
     return read(snapshot), extract_outlinks(snapshot)
 
 
@@ -74,13 +76,6 @@ def extract_fields(snapshots: Sequence[Snapshot], request: FieldRequest) -> tupl
     from scraper.facts.fields import extraction
 
     return extraction.extract(snapshots, request)
-
-
-def extract_outlinks(snapshot: Snapshot) -> Outlinks:
-    """Return the visible links of a page; see `scraper.extract.outlinks.extract_outlinks`."""
-    from scraper.extract import outlinks
-
-    return outlinks.extract_outlinks(snapshot)
 
 
 def parse_sitemap(data: bytes, url: str) -> SitemapFile:

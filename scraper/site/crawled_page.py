@@ -184,7 +184,7 @@ def describe_page(
         title=document.title or outlinks.title,
         language=(document.language or "").partition("-")[0].lower(),
         word_count=len(words) + len(_WIDE.findall(document.text)) // 2,
-        link_share=min(1.0, linked / max(1, len(words))),
+        link_share=round(min(1.0, linked / max(1, len(words))), 3),
         has_teasers=document.page_type in _LIST_TYPES and has_teasers(document.markdown, final_url),
         relevance=_rate_relevance(document, question),
         is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
@@ -233,15 +233,13 @@ def _rate_relevance(document: Document, question: Sequence[str]) -> float:
     counts = Counter(map(stem, split_terms(document.text)))
     title = set(map(stem, split_terms(document.title or "")))
     rates = (0.7 * min(1.0, counts[term] / _SATURATION) + 0.3 * (term in title) for term in question)
-    return sum(rates) / len(question)
+    return round(sum(rates) / len(question), 3)
 
 
 def dump_page(page: CrawledPage) -> bytes:
     """Serialize a page as compressed JSON."""
     head = page.outlinks
     row = {one.name: getattr(page, one.name) for one in fields(page) if one.name != "outlinks"} | {
-        "link_share": round(page.link_share, 3),
-        "relevance": round(page.relevance, 3),
         "sketch": [page.sketch.run_count, *page.sketch.numbers],
         "links": [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in head.links],
         **{name: getattr(head, name) for name in ("feeds", "hidden", "canonical", "alternates", "refresh")},

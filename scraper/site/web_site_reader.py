@@ -16,7 +16,7 @@ from scraper.extract.outlinks import Outlink, Outlinks, with_header_directives
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.response_reader import VisitResult, run_in_worker
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.robots import RobotsRules
 from scraper.urls import host_of, is_web_url, join_url, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -25,8 +25,6 @@ MIN_VISIT_S = 1.0
 """Seconds. No request starts if less time is left until the deadline."""
 PAGE_LIMIT_S = 30.0
 """Seconds for one page, so that the other pages of a call are read if a server never answers for some of them."""
-_LINKS_LIMIT_S = 5.0
-"""CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 _CATALOG_BYTES = 250_000
 _LIST_LIMIT_S = 20.0
 """CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
@@ -154,11 +152,11 @@ class WebSiteReader:
                 reading = await self._fetcher.fetch(request, on_visit=visited.append)
             except errors.NoContentError:
                 # A page may have nothing but frames.
-                outlinks = await extract_links(self._workers, next(iter(visited), None), Document(url), self._deadline)
+                outlinks = extract_links(next(iter(visited), None), Document(url))
                 if not outlinks.links:
                     raise
                 return LoadedPage(url, Document(url, outlinks.title), outlinks)
-        outlinks = await extract_links(self._workers, next(iter(visited), None), reading.document, self._deadline)
+        outlinks = extract_links(next(iter(visited), None), reading.document)
         return LoadedPage(reading.url, reading.document, outlinks)
 
     def keep_gap(self, gap_s: float, *, since_s: float = 0.0) -> None:
@@ -185,21 +183,10 @@ class WebSiteReader:
                 self._free_at = time.monotonic() + self._gap_s
 
 
-async def extract_links(
-    workers: WorkerPool, visit: VisitResult | None, document: Document, deadline: Deadline
-) -> Outlinks:
-    """Return all links of an HTML page.
-
-    Return only those of its content if another caller made the visit, it is not HTML, or the extraction fails.
-    """
+def extract_links(visit: VisitResult | None, document: Document) -> Outlinks:
+    """Return all links of a page; only those of its content if another caller made the visit, or it is not HTML."""
     if visit is not None and visit.outlinks is not None:
         return visit.outlinks
-    if visit is not None and visit.snapshot.is_html:
-        try:
-            light = replace(visit.snapshot, body=b"")
-            return await run_in_worker(workers, worker_jobs.extract_outlinks, light, _LINKS_LIMIT_S, deadline)
-        except WorkerFailedError:
-            pass
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
     outlinks = Outlinks(links, title=document.title or "")
     return outlinks if visit is None else with_header_directives(outlinks, visit.snapshot)

@@ -37,8 +37,8 @@ from scraper.bulk.schedule import Schedule
 from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks
 from scraper.settings import Settings
-from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page, dump_page
-from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_site_robots
+from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page
+from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running
@@ -85,11 +85,11 @@ class MadePages:
         else:
             row = OutputRow(page.url, final_url=loaded.url, status=200, markdown=loaded.document.text)
             crawled = describe_page(page.url, loaded.url, loaded.document, loaded.outlinks)
-        facts = b""
+        facts = None
         if page.is_start:
             robots = await load_site_robots(reader, page.url)
-            facts = dump_facts(await discover_site(reader, robots, crawled))
-        return PageOutcome(page, row, 0.01, crawled=dump_page(crawled), facts=facts)
+            facts = await discover_site(reader, robots, crawled)
+        return PageOutcome(page, row, 0.01, crawled=crawled, facts=facts)
 
 
 def make(name: str, host: str) -> MadeSite:
@@ -185,11 +185,12 @@ def test_pages_that_were_added_and_not_read_are_forgotten(tmp_path: Path) -> Non
     one, same, two = frontier.add_pages(["http://a.example/1", "http://a.example/1#x", "http://b.example/2"])
     assert one is not None and same is None and two is not None
     assert (one.host, two.host) == ("a.example", "b.example") and one.number != two.number
-    outcome = PageOutcome(one, OutputRow(one.url), 0.1, crawled=b"page", facts=b"")
+    page = CrawledPage(one.url, one.url)
+    outcome = PageOutcome(one, OutputRow(one.url), 0.1, crawled=page)
     frontier.mark_done([outcome], OutputPosition())
     frontier.prepare_crawl()
     assert [page.url for page in frontier.list_start_pages()] == ["http://a.example/"]
-    assert list(frontier.iter_crawled()) == [(0, one.url, b"page", b"")]
+    assert list(frontier.iter_crawled()) == [(0, page, None)]
     assert frontier.counts().pages == 2 and frontier.add_pages([two.url])[0] is not None
     frontier.close()
 
@@ -213,11 +214,11 @@ async def test_the_page_for_missing_urls_is_recognized_in_the_text_of_a_row() ->
     job = cast(BulkJob, None)
     (page,) = await planner.choose(job, 0, 4)
     assert page.is_start and await planner.choose(job, 0, 4) == []
-    crawled = dump_page(CrawledPage(page.url, page.url, word_count=40))
+    crawled = CrawledPage(page.url, page.url, word_count=40)
     outcome = PageOutcome(page, OutputRow(page.url, markdown="Start"), 0.1, crawled=crawled)
-    planner.take(dataclasses.replace(outcome, facts=dump_facts(facts)))
+    planner.take(dataclasses.replace(outcome, facts=facts))
     lost = JobPage(2, "http://a.example/lost", "a.example")
-    crawled = dump_page(CrawledPage(lost.url, lost.url, word_count=40, outlinks=Outlinks()))
+    crawled = CrawledPage(lost.url, lost.url, word_count=40, outlinks=Outlinks())
     planner.take(PageOutcome(lost, OutputRow(lost.url, markdown=text), 0.1, crawled=crawled))
     assert [(reason, count) for reason, count, _ in planner.summarize_left_out()] == [("missing page", 1)]
 
