@@ -270,7 +270,8 @@ def _continue_document(session: Session, event: Event) -> None:
         session.post("Fetch.continueRequest", **answer)
         return
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    token = {"name": "Origin-Trial", "value": token_for(f"{parts.scheme}://{parts.hostname}:{port}")}
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    token = {"name": "Origin-Trial", "value": token_for(f"{parts.scheme}://{host}:{port}")}
     session.post("Fetch.continueResponse", **answer, responseCode=status, responseHeaders=[*headers, token])
 
 

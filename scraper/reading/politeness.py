@@ -176,18 +176,18 @@ class PolitenessPolicy:
         self._visit = visit
         self._blobs = shared.blobs
         self._files: RobotsFiles | None = None
+        self._wishes = settings.wishes
         robots = "obey" if settings.identity == "signed" and settings.robots == "off" else settings.robots
         self._robots = None if robots == "off" else self._open_files()
         """The files that every visit respects."""
         self._obeys_robots = robots == "obey"
-        self._wishes = settings.wishes
 
     def _open_files(self) -> RobotsFiles:
         if self._files is None:
             # Imported only if needed: the parser of robots.txt is a library of its own.
             from scraper.reading.robots import RobotsFiles
 
-            self._files = RobotsFiles(self._fetch_robots, self._blobs)
+            self._files = RobotsFiles(self._fetch_robots, self._blobs, obeys_wishes=self._wishes == "obey")
         return self._files
 
     async def close(self) -> None:

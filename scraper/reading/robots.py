@@ -17,7 +17,7 @@ from protego import Protego
 
 from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot, VisitLimits
-from scraper import errors
+from scraper import errors, wishes
 from scraper.caching import SingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination.state import SharedBlobs
@@ -60,6 +60,7 @@ _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | 
 million."""
 _AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
 _OTHERS = "others"
+_NO_INPUT = frozenset({("input", "disallowed")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,9 @@ class _File:
 class RobotsFiles:
     """Cache robots.txt files in memory, and share them with other servers."""
 
-    def __init__(self, fetch_file: FetchFile, blobs: SharedBlobs | None) -> None:
+    def __init__(self, fetch_file: FetchFile, blobs: SharedBlobs | None, *, obeys_wishes: bool = False) -> None:
         """Create the cache; `blobs` stores files for all servers, or is None if there are no others."""
+        self._obeys_wishes = obeys_wishes
         self._fetch_file = fetch_file
         self._blobs = blobs
         self._files: LRUCache[str, _File] = LRUCache(MAX_CHARACTERS, getsizeof=lambda file: len(file.text))
@@ -175,7 +177,7 @@ class RobotsFiles:
                 data = zlib.compress(json.dumps([*row, file.is_failure_temporary]).encode(), 1)
                 self._blobs.put(blob_key, data, _MAX_UNREACHABLE_S if file.fetched_at else MAX_CACHE_S)
         # The longest files take a second to parse; other pages are read meanwhile.
-        file = replace(file, rules=await asyncio.to_thread(RobotsRules, file.text))
+        file = replace(file, rules=await asyncio.to_thread(RobotsRules, file.text, obeys_wishes=self._obeys_wishes))
         self._files[origin] = file
         while len(self._files) > MAX_FILES:
             self._files.popitem()
@@ -283,9 +285,14 @@ def _load_file(data: bytes | None) -> _File | None:
 class RobotsRules:
     """Rules of one robots.txt that apply to this program."""
 
-    def __init__(self, text: str) -> None:
-        """Parse the text of a robots.txt, which may begin with a byte order mark."""
+    def __init__(self, text: str, *, obeys_wishes: bool = False) -> None:
+        """Parse the text of a robots.txt, which may begin with a byte order mark.
+
+        With `obeys_wishes`, `allows` is False too for URLs that AI may not use.
+        """
         self.text = text
+        self.has_limits = "disallow" in text.lower() or obeys_wishes
+        self._obeys_wishes = obeys_wishes
         text = text.removeprefix("\ufeff")
         values: set[str] = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}
         # Computed here, in a thread: 25,000 rules take a tenth of a second.
@@ -307,11 +314,14 @@ class RobotsRules:
 
     def allows(self, url: str) -> bool:
         """Return True if the file allows this program to load the URL."""
-        return bool(self._parser.can_fetch(url, USER_AGENT_NAME))
+        is_wished = not self._obeys_wishes or _NO_INPUT.isdisjoint(
+            (wish.use, wish.value) for wish in wishes.from_robots(self.text, url)
+        )
+        return is_wished and bool(self._parser.can_fetch(url, USER_AGENT_NAME))
 
     def find_disallow_rule(self, url: str) -> str | None:
         """Return the rule that forbids a URL, or None if it is allowed; `/` if the rule is not found."""
-        if self.allows(url):
+        if self._parser.can_fetch(url, USER_AGENT_NAME):
             return None
         # The parser does not name the rule. It is the longest that forbids the URL by itself.
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)

@@ -50,6 +50,10 @@ _NOT_COMPARED = "The site's Markdown could not be compared with the page, which 
 _MIN_MARKDOWN, _MAX_FOREIGN = 80, 160
 _VALIDATORS = frozenset({"etag", "last-modified"})
 
+_ASK = (("Accept", "text/markdown, text/html;q=0.9, */*;q=0.8"),)
+_NOT_ACCEPTED = frozenset({406, 415})
+"""Status codes of servers that have no Markdown, and do not choose another type of the list."""
+
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 
 
@@ -67,6 +71,7 @@ class PageVisitor:
         self._has_full_tier = True
         self._third_party_hosts: TTLCache[str, None] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
         self._has_site_markdown = settings.markdown == "alternates"
+        self._asks_for_markdown = settings.markdown == "ask"
         self._without_markdown: TTLCache[str, None] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
         """Hosts with a page whose Markdown could not be used."""
         self._vain_visits: TTLCache[str, int] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
@@ -80,6 +85,10 @@ class PageVisitor:
         Raises:
             ScraperError: There was no response.
         """
+        if self._asks_for_markdown and job.render != "browser" and job.conditions[-1:] != _ASK:
+            result = await self.visit(replace(job, conditions=(*job.conditions, *_ASK)), deadline, progress)
+            if result.snapshot.status not in _NOT_ACCEPTED:
+                return result
         # Only the full tier loads images.
         needs_full_tier = job.host in self._full_tier_hosts or job.picture is not None
         tier = Tier.FULL if needs_full_tier else self._usual_tier
@@ -148,7 +157,7 @@ class PageVisitor:
 
     def _takes_site_markdown(self, job: VisitJob) -> bool:
         is_whole = job.render == "auto" and job.part == WHOLE_PAGE and job.picture is None
-        is_plain = not (job.conditions or job.json_responses or job.is_bulk)
+        is_plain = not (job.conditions or job.json_responses)
         return self._has_site_markdown and is_whole and is_plain and job.host not in self._without_markdown
 
     async def _read_site_markdown(
@@ -171,7 +180,7 @@ class PageVisitor:
                     warnings.append(_FOREIGN.format(len(foreign), foreign[0][:_MAX_FOREIGN]))
                 # The validators are those of the page, which may stay while its Markdown changes.
                 headers = {name: text for name, text in page.headers.items() if name not in _VALIDATORS}
-                return VisitResult(replace(page, headers=headers), document, tuple(warnings))
+                return VisitResult(replace(page, headers=headers), document, tuple(warnings), result.outlinks)
         except (errors.ScraperError, WorkerFailedError) as error:
             log.debug("the Markdown of a page of %s was not read: %s", job.host, error)
         self._without_markdown[job.host] = None

@@ -172,7 +172,7 @@ class Settings:
     signature_form: str = _setting(ChoiceValue(("dictionary", "string")), "dictionary")
     signing_key: str | None = _setting(StringValue(), secret=True)
 
-    markdown: str = _setting(ChoiceValue(("alternates", "off")), "alternates")
+    markdown: str = _setting(ChoiceValue(("alternates", "off", "ask")), "alternates")
     wishes: str = _setting(ChoiceValue(("report", "off", "obey")), "report")
 
     log_level: str = _setting(ChoiceValue(("debug", "info", "warning", "error")), "info")

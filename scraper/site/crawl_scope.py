@@ -88,7 +88,7 @@ _FILE_SUFFIXES = frozenset(
     "bz2 xz 7z rar exe dmg iso apk deb rpm jar whl wasm ics asc sig sha256 torrent xml rss atom".split()
 )
 _ACTION = re.compile(
-    r"[?&]add[-_]to[-_](?:cart|wishlist)|[?&](?:replytocom|share|oldid|diff)=|[?&](?:action|do)="
+    r"add[-_]to[-_](?:cart|wishlist)(?:[=?]|/\d)|[?&](?:replytocom|share|oldid|diff)=|[?&](?:action|do)="
     r"(?:edit|submit|delete|remove|purge|rollback|login|logout|reply|vote|unsubscribe)\b",
     re.IGNORECASE,
 )

@@ -83,7 +83,7 @@ class SiteMapper:
             agents += await self._reader.load_catalog(catalog)
         if failure is not None and not listed:
             raise failure
-        if "disallow" in rules.text.lower():
+        if rules.has_limits:
             # A site of 100,000 pages takes some seconds.
             await asyncio.to_thread(self._leave_out_forbidden, rules)
         return SiteMap(

@@ -185,8 +185,11 @@ class WebSiteReader:
 
 def extract_links(visit: VisitResult | None, document: Document) -> Outlinks:
     """Return all links of a page; only those of its content if another caller made the visit, or it is not HTML."""
-    if visit is not None and visit.outlinks is not None:
-        return visit.outlinks
+    outlinks = visit.outlinks if visit is not None else None
+    if outlinks is not None and not document.is_site_markdown:
+        return outlinks
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
-    outlinks = Outlinks(links, title=document.title or "")
+    outlinks = outlinks or Outlinks(title=document.title or "")
+    known = {link.url for link in outlinks.links}
+    outlinks = replace(outlinks, links=(*outlinks.links, *(link for link in links if link.url not in known)))
     return outlinks if visit is None else with_header_directives(outlinks, visit.snapshot)

@@ -27,7 +27,18 @@ async def _echo(request: web.Request) -> web.Response:
     return web.Response(text=text, content_type="text/html")
 
 
+async def _negotiate(request: web.Request) -> web.Response:
+    """Answer with Markdown to those who prefer it, or refuse them."""
+    if not request.headers["Accept"].startswith("text/markdown"):
+        return web.Response(text="<title>Tides</title><p>Only HTML. " + TIDES, content_type="text/html")
+    if request.path.endswith("strict"):
+        return web.Response(text="Not acceptable", status=406)
+    return web.Response(text=f"# Tides\n\n**Markdown** for those who ask.\n\n{TIDES}", content_type="text/markdown")
+
+
 PAGES = (
+    Page("/agents/negotiated", "a page in the type that the request prefers", _negotiate),
+    Page("/agents/strict", "a page that refuses requests for Markdown", _negotiate),
     Page("/echo-headers", "the headers of the request", _echo),
     fixed("/agents/good", "a page without text that names its Markdown", _shell("good")),
     fixed("/agents/good.md", "its Markdown", f"# Tides\n\n{TIDES}", media_type="text/markdown"),

@@ -103,6 +103,14 @@ def test_an_empty_page_has_no_links() -> None:
         "<tr data-href='/top'></tr><iframe src='/top'></iframe><button onclick=\"location.href='/deep'\">D</button>",
         "<svg><a xlink:href='/top'>T</a></svg><a href='HTTPS://SITE.example/deep'>D</a>",
         "<link rel=next href='/deep'><a href='/top'>T</a>",
+        "<div role=tree><div role=treeitem>A<div role=none hidden><a href='/deep'>D</a></div></div></div>",
+        "<style>.hidden{display:none}</style><div class='hidden lg:block'><a href='/deep'>D</a></div>",
+        "<style>.sr-only{position:absolute;left:-9999px}</style><a class=sr-only href='/deep'>Skip to D</a>",
+        "<select><option value='/top'>T<option value='/deep'>D</select>",
+        "<form action='/deep'><button>D</button></form>",
+        "<a href=\"javascript:window.open('/deep')\">D</a>",
+        "<a href='/de\nep'>D</a>",
+        "<object data='/deep'></object>",
     ],
 )
 def test_links_that_people_can_reveal_are_links(html: str) -> None:
@@ -131,7 +139,9 @@ def test_routes_of_scripts_are_links_and_sections_of_the_page_are_not() -> None:
 @pytest.mark.parametrize(
     ("header", "directives"),
     [("noindex", (True, False)), ("none", (True, True)), ("otherbot: noindex", (False, False)),
-     ("noarchive, NOINDEX, nosnippet", (True, False)), ("search-mcp: nofollow", (False, True))],
+     ("noarchive, NOINDEX, nosnippet", (True, False)), ("search-mcp: nofollow", (False, True)),
+     ("otherbot: noarchive, noindex", (False, False)), ("otherbot: noarchive\nnoindex", (True, False)),
+     ("max-snippet: 10, noindex", (True, False)), ("otherbot: none, search-mcp: noindex", (True, False))],
 )  # fmt: skip
 def test_the_header_has_directives_too(header: str, directives: tuple[bool, bool]) -> None:
     found = extract_outlinks(Snapshot(URL, URL, 200, {"x-robots-tag": header}, "text/html", b"", "<p>Text"))

@@ -348,6 +348,10 @@ def test_the_first_file_of_a_type_shows_if_such_names_are_pages() -> None:
         ("/docs/ä", "/docs/%C3%A4", True),
         ("*/tag/*", "/blog/tag/x", True),
         ("/docs/*", "/docs-old/a", False),
+        ("docs", "/docs/a/b", True),
+        ("/docs/", "/docs-old/a", False),
+        ("site.example/docs/*", "/docs/a", True),
+        ("https://site.example/docs/", "/docs/a", True),
     ],
 )
 def test_patterns_of_paths_are_understood_as_they_are_written(pattern: str, path: str, is_inside: bool) -> None:

@@ -66,7 +66,14 @@ def test_files_and_actions_are_no_pages() -> None:
     assert is_file("https://site.example/logo.PNG") and is_file("https://site.example/feed.xml?x=1")
     assert not is_file("https://site.example/report.pdf") and not is_file("https://site.example/node.js/guide")
     assert is_action("https://site.example/p?action=edit") and is_action("https://site.example/shop/add-to-cart?id=1")
-    for path in ("cli/login", "api/cart", "rest/orders?action=history", "blog/login-pages-that-work"):
+    assert is_action("https://site.example/?do=remove") and is_action("https://site.example/cart/add_to_cart/7")
+    for path in (
+        "guide/add-to-cart",
+        "cli/login",
+        "api/cart",
+        "rest/orders?action=history",
+        "blog/login-pages-that-work",
+    ):
         assert not is_action(f"https://site.example/{path}")
 
 
