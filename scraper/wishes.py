@@ -104,15 +104,23 @@ def _select_rules(name: str, rules: Iterable[tuple[str, str]], path: str) -> Ite
     for own, value in rules:
         first, _, rest = value.partition(" ")
         pattern, preferences = (first, rest) if first.startswith(("/", "*")) else ("/", value)
-        # RFC 9309, 2.2.3: `*` is any text, and `$` the end of the path; without it, longer paths match too.
-        glob = pattern.removesuffix("$").replace("[", "[[]").replace("?", "[?]")
-        glob += "" if pattern.endswith("$") else "*"
-        if own == name and len(pattern) <= _MAX_VALUE and pattern.count("*") <= 5 and fnmatchcase(path, glob):
+        if own == name and len(pattern) <= _MAX_VALUE and pattern.count("*") <= 5 and matches_path(pattern, path):
             found.append((len(pattern), preferences))
     longest = max((length for length, _ in found), default=0)
     for length, preferences in found:
         if length == longest:
             yield from _read_preferences(preferences, f"robots.txt {name.title()}")
+
+
+def matches_path(pattern: str, path: str) -> bool:
+    """Return True if a pattern of robots.txt matches a path, both decoded.
+
+    RFC 9309, 2.2.3: `*` is any text, and `$` the end of the path; without it, longer paths match too.
+    """
+    if not path.startswith(pattern.partition("*")[0].removesuffix("$")):
+        return False
+    glob = pattern.removesuffix("$").replace("[", "[[]").replace("?", "[?]")
+    return fnmatchcase(path, glob if pattern.endswith("$") else f"{glob}*")
 
 
 def _read_preferences(text: str, source: str) -> Iterator[Wish]:

@@ -156,12 +156,6 @@ def may_admit_full_browser(snapshot: Snapshot, document: Document) -> bool:
     return snapshot.status == 403
 
 
-def is_behind_consent(snapshot: Snapshot, document: Document) -> bool:
-    """Return True if a page that can be rendered shows a consent dialog instead of its content."""
-    verdict = document.verdict
-    return verdict.kind is VerdictKind.BLOCKED and verdict.reason == "consent" and bool(snapshot.html)
-
-
 def may_need_third_parties(snapshot: Snapshot, document: Document) -> bool:
     """Return True if a page may lack content because requests to third parties were refused."""
     if not snapshot.rendered or not snapshot.refused_hosts or document.verdict.reason in _BROWSER_DEPENDENT:

@@ -101,7 +101,8 @@ class PageVisitor:
             and self._vain_visits.get(job.host, 0) < MAX_VAIN_VISITS
         ):
             result = await self._try_third_parties(job, result, deadline, progress)
-        if visit_outcome.is_behind_consent(result.snapshot, result.document) and job.render != "http":
+        is_behind_consent = result.document.verdict.reason == "consent" and result.snapshot.html
+        if is_behind_consent and job.render != "http":
             return await self._refuse_consent(job, result, deadline, progress)
         if not visit_outcome.may_admit_full_browser(result.snapshot, result.document):
             return result

@@ -253,7 +253,7 @@ def load_page(data: bytes) -> CrawledPage:
     row: dict[str, Any] = json.loads(zlib.decompress(data))
     noindex, nofollow, has_password = row.pop("flags")
     outlinks = Outlinks(
-        tuple(Outlink(url, text, place, bool(flag), language) for url, text, place, flag, language in row.pop("links")),
+        tuple(Outlink(*link) for link in row.pop("links")),
         tuple(row.pop("feeds")),
         row["title"],
         tuple(row.pop("hidden")),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
-from protego import Protego
 
 from browsers import Browsers
 from browsers import errors as browser_errors
@@ -130,18 +129,15 @@ class TestTheRules:
         lines = ("User-agent: *", *(f"Disallow: /other/{number}*x" for number in range(300)), f"Disallow: {value}")
         assert RobotsRules(end.join(lines)).find_disallow_rule(SITE + path) == value
 
-    def test_few_of_many_rules_are_parsed_to_name_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_one_of_many_rules_is_named(self) -> None:
         rules = RobotsRules("User-agent: *\n" + "".join(f"Disallow: /p{'/' * n}\n" for n in range(2_000)))
-        parsed: list[str] = []
-        parse = Protego.parse
-
-        def counted(text: str) -> Protego:
-            parsed.append(text)
-            return parse(text)
-
-        monkeypatch.setattr(Protego, "parse", counted)
         assert rules.find_disallow_rule(SITE + "/p//") == "/p//"
-        assert len(parsed) == 1
+
+    def test_a_url_that_ai_may_not_use_is_forbidden_if_wishes_are_obeyed(self) -> None:
+        text = "User-agent: *\nContent-Usage: /paid ai-input=n\nContent-Signal: search=yes"
+        for obeys in (False, True):
+            rules = RobotsRules(text, obeys_wishes=obeys)
+            assert (rules.allows(SITE + "/paid/x"), rules.allows(SITE + "/free")) == (not obeys, True)
 
     def test_crawl_delay_is_parsed_and_limited(self) -> None:
         assert RobotsRules(SLOWLY).gap_s == 2
