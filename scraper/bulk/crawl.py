@@ -17,7 +17,6 @@ from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.call_context import Deadline
 from scraper.model import Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.response_reader import VisitResult
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, describe_page
@@ -63,25 +62,22 @@ class CrawlPageReader(JobPageReader):
             return result
         row = result.outcome.row
         failed = CrawledPage(row.url, row.url, row.status or 0, row.error.message if row.error else "")
-        return replace(result, complete=lambda: self._add_page(result.outcome, failed))
+        return replace(result, complete=lambda: self._add_page(result, failed))
 
     def _make_request(self, page: JobPage) -> ReadRequest:
         return replace(super()._make_request(page), needs_links=True)
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
         result = super()._make_result(page, reading, visit, seconds)
-        return replace(result, complete=lambda: self._add_links(result, reading, visit.result))
+        outlinks = extract_links(visit.result, reading.document)
+        crawled = describe_page(page.url, reading.url, reading.document, outlinks)
+        return replace(result, complete=lambda: self._add_page(result, crawled))
 
-    async def _add_links(self, result: PageResult, reading: Reading, visit: VisitResult | None) -> PageOutcome:
-        outcome, document = await result.get_outcome(), reading.document
-        outlinks = extract_links(visit, document)
-        return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
-
-    async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:
+    async def _add_page(self, result: PageResult, page: CrawledPage) -> PageOutcome:
+        outcome = await result.get_outcome()
         facts = await self._read_facts(page) if outcome.page.is_start else None
-        return replace(
-            outcome, crawled=page, facts=facts, snapshot=outcome.snapshot if self._writes_snapshots else None
-        )
+        snapshot = outcome.snapshot if self._writes_snapshots else None
+        return replace(outcome, crawled=page, facts=facts, snapshot=snapshot)
 
     async def _read_facts(self, page: CrawledPage) -> SiteFacts:
         deadline, least_gap_s = Deadline.within(_FACTS_LIMIT_S), self._spec.rate.gap_s

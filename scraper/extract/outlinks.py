@@ -53,7 +53,6 @@ _REFRESH = re.compile(r"\s*(\d+\.?\d*)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)",
 _REFRESH_LIMIT_S = 10.0
 """Seconds. A page that reloads later is content, not a redirect."""
 _WEB = ("http://", "https://")
-_VALUED_DIRECTIVES = ("max-", "unavailable_after")
 _PLACES = ("body", "paging", "nav", "side", "footer")
 """Places on a page, most important first."""
 
@@ -153,7 +152,7 @@ def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
         agent = "*"
         for part in line.split(","):
             name, colon, directive = part.strip(" []'\"").rpartition(":")
-            if colon and not name.startswith(_VALUED_DIRECTIVES):
+            if colon and not name.startswith(("max-", "unavailable_after")):
                 agent = name.strip()
             if agent in ("search-mcp", "*"):
                 words.add(directive.strip())

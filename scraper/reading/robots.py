@@ -288,7 +288,6 @@ class RobotsRules:
         With `obeys_wishes`, `allows` is False too for URLs that AI may not use.
         """
         self.text = text
-        self.has_limits = "disallow" in text.lower() or obeys_wishes
         self._obeys_wishes = obeys_wishes
         text = text.removeprefix("\ufeff")
         values: set[str] = {value.strip() for value in _DISALLOW.findall("\n".join(text.splitlines()))}

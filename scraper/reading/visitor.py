@@ -52,7 +52,6 @@ _VALIDATORS = frozenset({"etag", "last-modified"})
 
 _ASK = (("Accept", "text/markdown, text/html;q=0.9, */*;q=0.8"),)
 _NOT_ACCEPTED = frozenset({406, 415})
-"""Status codes of servers that have no Markdown, and do not choose another type of the list."""
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 

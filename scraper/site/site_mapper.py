@@ -83,9 +83,8 @@ class SiteMapper:
             agents += await self._reader.load_catalog(catalog)
         if failure is not None and not listed:
             raise failure
-        if rules.has_limits:
-            # A site of 100,000 pages takes some seconds.
-            await asyncio.to_thread(self._leave_out_forbidden, rules)
+        # A site of 100,000 pages takes some seconds.
+        await asyncio.to_thread(self._leave_out_forbidden, rules)
         return SiteMap(
             final,
             tuple(replace(page, title=self._titles.get(key) or page.title) for key, page in self._pages.items()),

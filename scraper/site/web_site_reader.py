@@ -152,11 +152,11 @@ class WebSiteReader:
                 reading = await self._fetcher.fetch(request, on_visit=visited.append)
             except errors.NoContentError:
                 # A page may have nothing but frames.
-                outlinks = extract_links(next(iter(visited), None), Document(url))
+                outlinks = extract_links(next(reversed(visited), None), Document(url))
                 if not outlinks.links:
                     raise
                 return LoadedPage(url, Document(url, outlinks.title), outlinks)
-        outlinks = extract_links(next(iter(visited), None), reading.document)
+        outlinks = extract_links(next(reversed(visited), None), reading.document)
         return LoadedPage(reading.url, reading.document, outlinks)
 
     def keep_gap(self, gap_s: float, *, since_s: float = 0.0) -> None:
@@ -188,8 +188,8 @@ def extract_links(visit: VisitResult | None, document: Document) -> Outlinks:
     outlinks = visit.outlinks if visit is not None else None
     if outlinks is not None and not document.is_site_markdown:
         return outlinks
-    links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
     outlinks = outlinks or Outlinks(title=document.title or "")
     known = {link.url for link in outlinks.links}
-    outlinks = replace(outlinks, links=(*outlinks.links, *(link for link in links if link.url not in known)))
+    links = (Outlink(link.url, link.text, "body") for link in document.links if link.url not in known)
+    outlinks = replace(outlinks, links=(*outlinks.links, *links))
     return outlinks if visit is None else with_header_directives(outlinks, visit.snapshot)
