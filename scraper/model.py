@@ -300,9 +300,7 @@ class ReadRequest:
     principal: str = "local"
     deadline_s: float = 55.0
     is_bulk: bool = False
-    """True if interactive calls have priority."""
-    needs_links: bool = False
-    """True to extract all links of the page in the same pass."""
+    """True if interactive calls have priority. Links and JSON-LD of the whole page are extracted too."""
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
     part: PagePart = WHOLE_PAGE

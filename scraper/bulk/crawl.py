@@ -15,7 +15,7 @@ from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import CrawlOptions, JobPage, JobSpec, PageOutcome
 from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.call_context import Deadline
-from scraper.model import Reading, ReadRequest
+from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
@@ -63,9 +63,6 @@ class CrawlPageReader(JobPageReader):
         row = result.outcome.row
         failed = CrawledPage(row.url, row.url, row.status or 0, row.error.message if row.error else "")
         return replace(result, complete=lambda: self._add_page(result, failed))
-
-    def _make_request(self, page: JobPage) -> ReadRequest:
-        return replace(super()._make_request(page), needs_links=True)
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
         result = super()._make_result(page, reading, visit, seconds)

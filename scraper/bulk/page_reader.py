@@ -1,27 +1,24 @@
 """Read one page of a job and create its output row.
 
-The page is fetched first. Its JSON-LD and the fields of a recipe are extracted while the next page of its host is
-fetched: the host with the most pages determines the duration of a job, so each second between two of its pages counts.
+The page is fetched first. The fields of a recipe are extracted while the next page of its host is fetched: the host
+with the most pages determines the duration of a job, so each second between two of its pages counts.
 """
 
 import dataclasses
 import functools
 import hashlib
 import logging
-import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.model import JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import worker_jobs
 from scraper.facts.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.batch import read_with_other_urls
@@ -32,22 +29,20 @@ from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
-_STRUCTURED_LIMIT_S = 5.0
-"""CPU seconds. Extracting JSON-LD takes 5 to 20 ms; a slower page is hostile."""
 _NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.OfflineError)
 """Errors that occur before any request to the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """Result of reading a page, before its JSON-LD and fields are extracted."""
+    """Result of reading a page, before its fields are extracted."""
 
     outcome: PageOutcome
     requested_at: float | None
     """Monotonic time at which its last request had reached the host; None if no request was made."""
     error: errors.ScraperError | None = None
     complete: Callable[[], Awaitable[PageOutcome]] | None = None
-    """Return the outcome with JSON-LD and fields; None if nothing is missing.
+    """Return the outcome with fields; None if nothing is missing.
 
     The host is not contacted, except for the start page of a crawl.
     """
@@ -55,7 +50,7 @@ class PageResult:
     """Seconds between two requests that its host requires; None if unknown."""
 
     async def get_outcome(self) -> PageOutcome:
-        """Return the complete outcome, with JSON-LD and fields, and in a crawl with links."""
+        """Return the complete outcome, with fields, and in a crawl with links."""
         return self.outcome if self.complete is None else await self.complete()
 
 
@@ -132,7 +127,7 @@ class JobPageReader:
         return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
-        # JSON-LD and fields are added later; a cached page has no snapshot.
+        # Fields are added later; a cached page has no snapshot.
         document = reading.document
         row = OutputRow(
             url=page.url,
@@ -153,12 +148,13 @@ class JobPageReader:
             page_type=document.page_type,
             train=next((wish.value for wish in document.wishes if wish.use == "train"), None),
             license=" ".join(wish.value for wish in document.wishes if wish.use == "license") or None,
+            json_ld=None if visit.result is None else visit.result.json_ld,
             timings=_timings(visit.snapshot),
             hash=hashlib.sha256(document.markdown.encode("utf-8", "replace")).hexdigest(),
         )
         snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
-        complete = None if reading.cached else functools.partial(self._add_data, outcome, visit.snapshot)
+        complete = functools.partial(self._add_fields, outcome, visit.snapshot) if self._spec.recipe else None
         return PageResult(outcome, visit.requested_at, complete=complete, gap_s=self._fetcher.gap_s(page.url))
 
     def _make_request(self, page: JobPage) -> ReadRequest:
@@ -169,14 +165,9 @@ class JobPageReader:
             page.url, render=spec.render, cache=cache, deadline_s=spec.deadline_s, batch=batch, is_bulk=True
         )
 
-    async def _add_data(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
-        row = dataclasses.replace(outcome.row, json_ld=await self._read_json_ld(snapshot))
-        if self._spec.recipe:
-            row = await self._add_fields(row, snapshot)
-        return dataclasses.replace(outcome, row=row)
-
-    async def _add_fields(self, row: OutputRow, snapshot: Snapshot | None) -> OutputRow:
-        """Return the row with the fields or records of the recipe, or with an error if they cannot be read."""
+    async def _add_fields(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
+        """Return the outcome with the fields or records of the recipe, or with an error if they cannot be read."""
+        row = outcome.row
         found: PageFields | ScraperError
         try:
             if snapshot is None:
@@ -192,25 +183,14 @@ class JobPageReader:
             log.exception("internal error while reading fields")
             found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)
         if isinstance(found, ScraperError):
-            return dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
+            row = dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
+            return dataclasses.replace(outcome, row=row)
         confidence = {name: one.confidence for name, one in found.evidence.items()}
         if found.records:
-            return dataclasses.replace(row, records=found.records, next_page=found.next_page, confidence=confidence)
-        return dataclasses.replace(row, fields=dict(found.values), confidence=confidence)
-
-    async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
-        if snapshot is None:
-            return None
-        part = extract_json_ld_part(snapshot.html) if snapshot.is_html else ""
-        if not part:
-            return ()
-        light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
-        try:
-            found = await self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=_STRUCTURED_LIMIT_S)
-        except Exception as error:
-            log.warning("JSON-LD of a page could not be read: %s", error)
-            return None
-        return found.json_ld
+            row = dataclasses.replace(row, records=found.records, next_page=found.next_page, confidence=confidence)
+        else:
+            row = dataclasses.replace(row, fields=dict(found.values), confidence=confidence)
+        return dataclasses.replace(outcome, row=row)
 
 
 def make_skipped_row(url: str, error: ScraperError) -> OutputRow:
@@ -226,27 +206,3 @@ def _timings(snapshot: Snapshot | None) -> dict[str, float]:
     if snapshot is None:
         return {}
     return {name: round(value, 4) for name, value in asdict(snapshot.timing).items() if value}
-
-
-_JSON_LD_TYPE = "ld+json"
-_SCRIPTS = re.compile(
-    r"<!--.*?(?:-->|\Z)|(<base\b[^>]*>)|(<script\b[^>]*>)(.*?)(?:(?=</script\b)|\Z)|<(?:base|script)\b[^>]*\Z",
-    re.I | re.DOTALL,
-)
-"""Comments, base elements, scripts, and a cut tag of these at the end of a page, which has no groups.
-
-Each match goes on to its end, so hostile pages take no longer than others.
-"""
-
-
-def extract_json_ld_part(html: str) -> str:
-    """Return the JSON-LD scripts and the base element of a page as HTML, or an empty string.
-
-    Parsing the whole page for them took 5 ms, and sending it to a worker another one; this takes .1 ms.
-    """
-    if _JSON_LD_TYPE not in html and _JSON_LD_TYPE not in html.lower():
-        return ""
-    found = [match.groups("") for match in _SCRIPTS.finditer(html)]
-    parts = [base or f"{tag}{body}</script>" for base, tag, body in found if base or _JSON_LD_TYPE in tag.lower()]
-    has_data = any(_JSON_LD_TYPE in tag.lower() for _, tag, _ in found)
-    return f"<html><head>{''.join(parts)}</head></html>" if has_data else ""

@@ -96,13 +96,13 @@ class Outlinks:
     """True if the page has a password field."""
 
 
-def extract_outlinks(snapshot: Snapshot) -> Outlinks:
-    """Return the links of a page and its directives.
+def extract_outlinks(snapshot: Snapshot, root: Element | None = None) -> Outlinks:
+    """Return the links of a page and its directives; `root` is the parsed page.
 
     Links of closed menus and other hidden parts count, but not those that are hidden as traps. They are in document
     order, each URL once with its longest text.
     """
-    root = parse_html(snapshot.html).root
+    root = parse_html(snapshot.html).root if root is None else root
     if root is None:
         return with_header_directives(Outlinks(), snapshot)
     urls = UrlResolver(find_base_url(root, snapshot.url))
@@ -171,6 +171,14 @@ def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
             yield element, _find_scripted(element, address)
     for element in root.iter("iframe", "frame", "object"):
         yield element, element.get("src") or element.get("data") or ""
+    yield from _iter_form_addresses(root)
+    for element in chain.from_iterable(select(root) for select in _CLICKABLE):
+        if element.tag not in ("a", "area"):
+            yield element, _find_scripted(element) or element.get("data-href") or ""
+
+
+def _iter_form_addresses(root: Element) -> Iterator[tuple[Element, str]]:
+    """Yield the URLs to which lists of choices lead, and forms with nothing to fill in."""
     for element in root.iter("option"):
         select, address = next(element.iterancestors("select"), None), element.get("value") or ""
         if address.startswith(("/", *_WEB)) or (select is not None and "location" in (select.get("onchange") or "")):
@@ -178,9 +186,6 @@ def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
     for element in root.iter("form"):
         if (element.get("method") or "get").lower() == "get" and next(element.iter(*_FIELDS), None) is None:
             yield element, element.get("action") or ""
-    for element in chain.from_iterable(select(root) for select in _CLICKABLE):
-        if element.tag not in ("a", "area"):
-            yield element, _find_scripted(element) or element.get("data-href") or ""
 
 
 def _find_scripted(element: Element, script: str = "") -> str:

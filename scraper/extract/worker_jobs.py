@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from browsers.model import Snapshot
 from scraper.model import Document, StructuredData
@@ -27,11 +27,15 @@ def read(snapshot: Snapshot) -> Document:
     return reader.read(snapshot)
 
 
-def read_with_links(snapshot: Snapshot) -> tuple[Document, Outlinks]:
-    """Return the document in a page and all its links; see `scraper.extract.outlinks.extract_outlinks`."""
+def read_for_job(snapshot: Snapshot) -> tuple[Document, Outlinks, tuple[dict[str, Any], ...] | None]:
+    """Return the document in a page, all its links and its JSON-LD; None if that cannot be read."""
     from scraper.extract.outlinks import extract_outlinks
+    from scraper.facts import structured
+    from scraper.html.dom.parsing import parse_html
 
-    return read(snapshot), extract_outlinks(snapshot)
+    root = parse_html(snapshot.html).root
+    json_ld = structured.read_json_ld(root, snapshot.url) if root is not None else ()
+    return read(snapshot), extract_outlinks(snapshot, root), json_ld
 
 
 def read_part(snapshot: Snapshot, *, select: str | None, exclude: str | None) -> Document:
@@ -65,10 +69,10 @@ def extract_structured(snapshot: Snapshot) -> StructuredData:
 
 
 def extract_basic_structured(snapshot: Snapshot) -> StructuredData:
-    """Return JSON-LD, OpenGraph and fetched JSON; see `scraper.facts.structured.extract_basic`."""
+    """Return JSON-LD, OpenGraph and fetched JSON; see `scraper.facts.structured.extract`."""
     from scraper.facts import structured
 
-    return structured.extract_basic(snapshot)
+    return structured.extract(snapshot, None)
 
 
 def extract_fields(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:

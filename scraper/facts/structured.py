@@ -61,6 +61,14 @@ class _Reading:
             self.warnings.append(f"{name}: there is more than the limits allow; the rest is left out.")
         return bound_objects
 
+    def read_json_ld(self, root: etree._Element) -> tuple[JsonLdItem, ...]:
+        """Return the JSON-LD of a page, and add a warning if a block is not JSON."""
+        scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
+        items, broken = jsonld.read(script.text or "" for script in scripts)
+        if broken:
+            self.warnings.append(f"json_ld: blocks that are not JSON were left out: {broken}.")
+        return self.bound("json_ld", items)
+
     def try_syntax(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[JsonLdItem, ...]:
         """Return the result of a syntax's reader, or nothing and a warning if it fails."""
         try:
@@ -70,9 +78,12 @@ class _Reading:
             return ()
 
 
-def extract_basic(snapshot: Snapshot) -> StructuredData:
-    """Return only JSON-LD, OpenGraph and fetched JSON, for pages on which other data takes too long."""
-    return extract(snapshot, None)
+def read_json_ld(root: etree._Element, url: str) -> tuple[JsonLdItem, ...] | None:
+    """Return only the JSON-LD of a page at a URL; None if it cannot be read."""
+    try:
+        return _Reading(page_tree.find_base_url(root, url), []).read_json_ld(root)
+    except PAGE_ERRORS:
+        return None
 
 
 def extract(
@@ -80,19 +91,15 @@ def extract(
 ) -> StructuredData:
     """Return all structured data of an HTML snapshot, and the facts of its product or recipe.
 
-    `find_posts` returns the posts of a discussion on the page as objects; without it, the result is that of
-    `extract_basic`.
+    `find_posts` returns the posts of a discussion on the page as objects. Without it, the result has only JSON-LD,
+    OpenGraph and fetched JSON, for pages on which other data takes too long.
     """
     root = parsing.parse_html(snapshot.html, flatten=False).root
     xhr, fetched = _read_responses(snapshot.json_responses)
     if root is None:
         return StructuredData(url=snapshot.url, xhr=xhr)
     reading = _Reading(page_tree.find_base_url(root, snapshot.url), [])
-    scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
-    items, broken = jsonld.read(script.text or "" for script in scripts)
-    if broken:
-        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {broken}.")
-    json_ld = reading.bound("json_ld", items)
+    json_ld = reading.read_json_ld(root)
     tags = opengraph.read_properties(root)
     cards = reading.bound("opengraph", opengraph.to_objects(tags, reading.base))
     if find_posts is None:

@@ -93,7 +93,6 @@ class Fetcher:
             part=request.part,
             batch=request.batch,
             is_bulk=request.is_bulk,
-            needs_links=request.needs_links,
         )
 
         def find() -> Awaitable[StoreLookup[Reading]]:

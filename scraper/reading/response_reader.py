@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from browsers.model import Snapshot
 from scraper import errors
@@ -42,8 +42,10 @@ class VisitResult:
     document: Document
     warnings: tuple[str, ...] = ()
     """Warnings for the caller, about robots.txt and consent dialogs."""
-    outlinks: Outlinks | None = None
-    """All links of the page; None if they were not requested, or the page was hard to read."""
+    outlinks: "Outlinks | None" = None
+    """All links of the page; None unless it was read for a job, or if it was hard to read."""
+    json_ld: tuple[dict[str, Any], ...] | None = ()
+    """JSON-LD of a page that was read for a job; None if it could not be read."""
 
     def add_warnings(self, reading: Reading) -> Reading:
         """Return the reading with the warnings of the visit."""
@@ -63,7 +65,7 @@ class RenderDecider:
         *,
         on_render: Callable[[], None],
         part: PagePart = WHOLE_PAGE,
-        needs_links: bool = False,
+        is_bulk: bool = False,
         takes_site_markdown: bool = False,
     ) -> None:
         """Extract in the workers before the deadline; call `on_render` before rendering. `part` is read only.
@@ -72,9 +74,9 @@ class RenderDecider:
         """
         self._takes_site_markdown = takes_site_markdown
         self._part = part
-        self._needs_links = needs_links
-        self._outlinks: Outlinks | None = None
-        """Links of the page that was read last."""
+        self._is_bulk = is_bulk
+        self._extras: tuple[Outlinks | None, tuple[dict[str, Any], ...] | None] = (None, ())
+        """Links and JSON-LD of the page that was read last."""
         self.served: Snapshot | None = None
         """Response before rendering."""
         self._document: Document | None = None
@@ -113,7 +115,7 @@ class RenderDecider:
     def served_result(self) -> VisitResult:
         """Return the page as served, marked as incomplete."""
         assert self.served is not None and self._document is not None
-        return VisitResult(replace(self.served, complete=False), self._document, outlinks=self._outlinks)
+        return VisitResult(replace(self.served, complete=False), self._document, (), *self._extras)
 
     async def read_result(self, snapshot: Snapshot) -> VisitResult:
         """Return the final response with its document.
@@ -127,10 +129,10 @@ class RenderDecider:
             # The capture of a rendered page failed.
             return self.served_result() if self.has_text else VisitResult(snapshot, Document(snapshot.url))
         if not snapshot.rendered and self._document is not None:
-            return VisitResult(snapshot, self._document, outlinks=self._outlinks)
+            return VisitResult(snapshot, self._document, (), *self._extras)
         try:
             document = await self.read(snapshot)
-            return VisitResult(snapshot, document, outlinks=self._outlinks)
+            return VisitResult(snapshot, document, (), *self._extras)
         except WorkerFailedError as error:
             if self.has_text:
                 return self.served_result()
@@ -151,13 +153,14 @@ class RenderDecider:
         """
         # The reader uses the decoded text; the bytes are not sent to the worker.
         light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
-        self._outlinks = None
+        self._extras = (None, ())
         if snapshot.html and (self._part.select or self._part.exclude):
             read = partial(worker_jobs.read_part, select=self._part.select, exclude=self._part.exclude)
             return await self._run(read, light, READ_LIMIT_S)
         try:
-            if self._needs_links and snapshot.is_html:
-                document, self._outlinks = await self._run(worker_jobs.read_with_links, light, READ_LIMIT_S)
+            if self._is_bulk and snapshot.is_html:
+                document, outlinks, json_ld = await self._run(worker_jobs.read_for_job, light, READ_LIMIT_S)
+                self._extras = outlinks, json_ld
                 return document
             return await self._run(worker_jobs.read, light, READ_LIMIT_S)
         except WorkerFailedError as error:

@@ -36,7 +36,6 @@ class VisitJob:
     part: PagePart = WHOLE_PAGE
     is_bulk: bool = field(default=False, compare=False, repr=False)
     """True if visits of other callers have priority."""
-    needs_links: bool = field(default=False, compare=False, repr=False)
     batch: str | None = field(default=None, compare=False, repr=False)
     """Name of the batch that the visit belongs to. It affects how the page is visited, not the result."""
 

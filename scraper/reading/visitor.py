@@ -84,10 +84,6 @@ class PageVisitor:
         Raises:
             ScraperError: There was no response.
         """
-        if self._asks_for_markdown and job.render != "browser" and job.conditions[-1:] != _ASK:
-            result = await self.visit(replace(job, conditions=(*job.conditions, *_ASK)), deadline, progress)
-            if result.snapshot.status not in _NOT_ACCEPTED:
-                return result
         # Only the full tier loads images.
         needs_full_tier = job.host in self._full_tier_hosts or job.picture is not None
         tier = Tier.FULL if needs_full_tier else self._usual_tier
@@ -180,7 +176,8 @@ class PageVisitor:
                     warnings.append(_FOREIGN.format(len(foreign), foreign[0][:_MAX_FOREIGN]))
                 # The validators are those of the page, which may stay while its Markdown changes.
                 headers = {name: text for name, text in page.headers.items() if name not in _VALIDATORS}
-                return VisitResult(replace(page, headers=headers), document, tuple(warnings), result.outlinks)
+                page = replace(page, headers=headers)
+                return replace(result, snapshot=page, document=document, warnings=tuple(warnings))
         except (errors.ScraperError, WorkerFailedError) as error:
             log.debug("the Markdown of a page of %s was not read: %s", job.host, error)
         self._without_markdown[job.host] = None
@@ -203,7 +200,11 @@ class PageVisitor:
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
         """Visit a page, and retry once after a pause if the failure of the site may be temporary, or if it loads."""
-        result = await self._visit_once(job, tier, deadline, progress)
+        asks = self._asks_for_markdown and job.render != "browser"
+        asking = replace(job, conditions=(*job.conditions, *_ASK)) if asks else job
+        result = await self._visit_once(asking, tier, deadline, progress)
+        if asks and result.snapshot.status in _NOT_ACCEPTED:
+            result = await self._visit_once(job, tier, deadline, progress)
         pause_s = visit_outcome.retry_pause_s(result.snapshot)
         if visit_outcome.is_loading(result.snapshot, result.document):
             # Alone: what earlier pages of a batch did predicts nothing about it.
@@ -226,7 +227,7 @@ class PageVisitor:
             deadline,
             on_render=lambda: progress(0, 1, f"rendering {job.host}"),
             part=job.part,
-            needs_links=job.needs_links,
+            is_bulk=job.is_bulk,
             takes_site_markdown=self._takes_site_markdown(job),
         )
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:

@@ -146,8 +146,7 @@ class WebSiteReader:
         visited: list[VisitResult] = []
         async with self._request(url):
             deadline_s = min(PAGE_LIMIT_S, self._deadline.left_s())
-            request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s)
-            request = replace(request, is_bulk=True, needs_links=True)
+            request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s, is_bulk=True)
             try:
                 reading = await self._fetcher.fetch(request, on_visit=visited.append)
             except errors.NoContentError:

@@ -15,8 +15,10 @@ from browsers.model import Snapshot, Timing
 from scraper import errors
 from scraper.bulk.model import Format, JobPage, JobRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
+from scraper.extract import worker_jobs
 from scraper.facts.fields import extraction
 from scraper.facts.fields.model import FieldRequest
+from scraper.facts.syntaxes import jsonld
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import VisitResult
@@ -169,13 +171,13 @@ class BrokenWorkers:
         raise ZeroDivisionError
 
 
-async def test_a_crash_on_json_ld_affects_only_this_field() -> None:
-    html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
-    fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
-    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, JobRate())
-    reader = JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False)
-    outcome = await (await reader.read(PAGE)).get_outcome()
-    assert outcome.row.json_ld is None and outcome.row.markdown == "Words."
+@pytest.mark.parametrize("html", ["<p>Words.", '<script type="application/ld+json">{"@type": "Thing"}</script>'])
+def test_a_crash_on_json_ld_affects_only_this_field(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = dataclasses.replace(SNAPSHOT, html=f"<p>Words. <a href=/x>x</a>{html}")
+    assert worker_jobs.read_for_job(snapshot)[2] == (({"@type": "Thing"},) if "ld+json" in html else ())
+    monkeypatch.setattr(jsonld, "read", lambda _: 1 / 0)
+    document, outlinks, json_ld = worker_jobs.read_for_job(snapshot)
+    assert json_ld is None and "Words." in document.markdown and len(outlinks.links) == 1
 
 
 async def test_an_internal_error_affects_only_its_page() -> None:

@@ -209,7 +209,7 @@ def test_data_beyond_the_limits_is_omitted_with_a_warning() -> None:
 
 def test_read_simply_the_head_is_all_there_and_nothing_that_takes_long() -> None:
     html = LD + '<meta property="og:title" content="T"><div itemscope><b itemprop="name">x</b></div>'
-    found = structured.extract_basic(page(html))
+    found = structured.extract(page(html), None)
     assert found.json_ld and found.opengraph
     assert not found.microdata and found.product is None
 

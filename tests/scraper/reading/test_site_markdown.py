@@ -50,7 +50,7 @@ async def test_text_that_is_not_on_the_page_is_named(fetcher: Fetcher, site: Sit
 
 async def test_a_page_of_a_job_is_read_from_its_markdown_with_the_links_of_both(fetcher: Fetcher, site: Site) -> None:
     visits: list[VisitResult] = []
-    request = ReadRequest(site.url("/agents/good", "host10.example"), is_bulk=True, needs_links=True)
+    request = ReadRequest(site.url("/agents/good", "host10.example"), is_bulk=True)
     reading = await fetcher.fetch(request, on_visit=visits.append)
     assert reading.method == "http" and visits[0].outlinks is not None
     found = extract_links(visits[0], replace(reading.document, links=(Link("http://host10.example/of-text", "Text"),)))
