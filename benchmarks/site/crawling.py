@@ -14,10 +14,9 @@ from benchmarks.site.saved_sites import Question
 from scraper.call_context import Deadline
 from scraper.model import Document
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage
+from scraper.site.crawled_page import CrawledPage, SiteFacts
 from scraper.site.crawler import Crawler
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts
 from tests.site.traps.made_site import Response
 
 EARLY_VISITS = 50

@@ -19,9 +19,9 @@ from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter
-from scraper.site.crawled_page import CrawledPage, describe_page
+from scraper.site.crawled_page import CrawledPage, SiteFacts, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
+from scraper.site.site_discovery import discover_site, load_site_robots
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 

@@ -16,8 +16,7 @@ import apsw
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
-from scraper.site.crawled_page import CrawledPage, dump_page, load_page
-from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
+from scraper.site.crawled_page import CrawledPage, SiteFacts, dump_facts, dump_page, load_facts, load_page
 from scraper.store.sqlite.database import transaction
 from scraper.urls import host_of, parse_address, request_key
 from scraper.values.text import read_file

@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from browsers.model import Snapshot
 from scraper.settings.files import install_command
-
-if TYPE_CHECKING:
-    from scraper.site.crawled_page import CrawledPage
-    from scraper.site.site_discovery import SiteFacts
+from scraper.site.crawled_page import CrawledPage, SiteFacts
 
 
 class BulkError(Exception):
@@ -205,9 +202,9 @@ class PageOutcome:
     """Number of attempts; 0 if the page was skipped because other pages of its site were unreachable."""
     snapshot: Snapshot | None = None
     """Response and DOM, if the output format stores them."""
-    crawled: "CrawledPage | None" = None
+    crawled: CrawledPage | None = None
     """Links and text fingerprint of the page; None unless the job is a crawl."""
-    facts: "SiteFacts | None" = None
+    facts: SiteFacts | None = None
     """Robots.txt, sitemap and feed entries of its site; only for the start page of a crawl."""
 
     @property

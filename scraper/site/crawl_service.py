@@ -17,11 +17,10 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import Document, Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.crawled_page import CrawledPage, SiteFacts, dump_facts, dump_page, load_facts, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.model import CrawlReport, CrawlRequest, SitePage
-from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.url_equivalence import MIN_COPY_WORDS
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.store.index_model import IndexDocument, IndexFaultError

@@ -1,4 +1,4 @@
-"""Summarize a visited page for the crawl: links, word counts and a sketch of its text."""
+"""Summarize a visited page for the crawl: links, word counts and a sketch of its text; and store facts of its site."""
 
 import json
 import re
@@ -6,13 +6,15 @@ import statistics
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
+from scraper.site.model import ExcludedUrls
 from scraper.text.likeness import Sketch
 from scraper.text.terms import DIGITS, split_terms, split_words, stem
 from scraper.urls import join_url
@@ -268,3 +270,42 @@ def load_page(data: bytes) -> CrawledPage:
     row.pop("plain_sketch", None)
     run_count, *numbers = row.pop("sketch")
     return CrawledPage(**row, sketch=Sketch(tuple(numbers), run_count), outlinks=outlinks)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """Facts about a site that a crawl reads first: robots.txt, URLs of sitemaps and feeds, page for missing URLs."""
+
+    robots: str = ""
+    listed: tuple[SitemapEntry, ...] = ()
+    missing_page: Soft404Page | None = None
+    left_out: tuple[ExcludedUrls, ...] = ()
+    """Sitemaps, feeds and listed URLs that were not read, by reason."""
+
+
+def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
+    """Return facts and the values of `more`, which must be valid in JSON, as compressed JSON."""
+    row = {
+        **more,
+        "robots": facts.robots,
+        "listed": [[entry.url, entry.title, *([entry.language] if entry.language else [])] for entry in facts.listed],
+        "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
+        "left_out": [[one.reason, one.example, one.count] for one in facts.left_out],
+    }
+    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
+
+
+def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
+    """Return the facts and the other values that `dump_facts` wrote."""
+    row = json.loads(zlib.decompress(data))
+    missing_page = row.pop("missing_page")
+    if missing_page is not None:
+        texts = tuple(missing_page.get("link_texts") or ())
+        missing_page = Soft404Page(missing_page["url"], missing_page["text"], texts)
+    facts = SiteFacts(
+        row.pop("robots"),
+        tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
+        missing_page,
+        tuple(ExcludedUrls(reason, count[0] if count else 1, url) for reason, url, *count in row.pop("left_out")),
+    )
+    return facts, row

@@ -8,9 +8,9 @@ from scraper.call_context import Deadline
 from scraper.model import Document
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage, describe_page
+from scraper.site.crawled_page import CrawledPage, SiteFacts, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
+from scraper.site.site_discovery import discover_site, load_site_robots
 from scraper.site.web_site_reader import MIN_VISIT_S, PAGE_LIMIT_S, WebSiteReader
 
 PAGES_AT_ONCE = 4

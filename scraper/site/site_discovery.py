@@ -1,11 +1,8 @@
 """Read robots.txt, sitemaps, feeds and the page for missing URLs of a site, before its pages are crawled."""
 
 import asyncio
-import json
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import ada_url
 
@@ -14,8 +11,7 @@ from scraper.extract.outlinks import Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES, SitemapEntry, SitemapFile, find_sitemaps
 from scraper.reading.robots import RobotsDecision, RobotsRules, disallowed_error, name_rule
 from scraper.site.crawl_scope import ExclusionCounter
-from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
-from scraper.site.model import ExcludedUrls
+from scraper.site.crawled_page import CrawledPage, SiteFacts, Soft404Page, link_texts
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import build_missing_url, site_host
 
@@ -140,17 +136,6 @@ _MAX_LISTED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class SiteFacts:
-    """Facts about a site that a crawl reads first: robots.txt, URLs of sitemaps and feeds, page for missing URLs."""
-
-    robots: str = ""
-    listed: tuple[SitemapEntry, ...] = ()
-    missing_page: Soft404Page | None = None
-    left_out: tuple[ExcludedUrls, ...] = ()
-    """Sitemaps, feeds and listed URLs that were not read, by reason."""
-
-
-@dataclass(frozen=True, slots=True)
 class SiteRobots:
     """The robots.txt that holds for a site."""
 
@@ -212,31 +197,3 @@ async def _probe(reader: WebSiteReader, rules: RobotsRules, origin: str) -> Soft
     except errors.ScraperError:
         return None
     return Soft404Page(url, loaded.document.text, link_texts(loaded.document))
-
-
-def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
-    """Return facts and the values of `more`, which must be valid in JSON, as compressed JSON."""
-    row = {
-        **more,
-        "robots": facts.robots,
-        "listed": [[entry.url, entry.title, *([entry.language] if entry.language else [])] for entry in facts.listed],
-        "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
-        "left_out": [[one.reason, one.example, one.count] for one in facts.left_out],
-    }
-    return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
-
-
-def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
-    """Return the facts and the other values that `dump_facts` wrote."""
-    row = json.loads(zlib.decompress(data))
-    missing_page = row.pop("missing_page")
-    if missing_page is not None:
-        texts = tuple(missing_page.get("link_texts") or ())
-        missing_page = Soft404Page(missing_page["url"], missing_page["text"], texts)
-    facts = SiteFacts(
-        row.pop("robots"),
-        tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
-        missing_page,
-        tuple(ExcludedUrls(reason, count[0] if count else 1, url) for reason, url, *count in row.pop("left_out")),
-    )
-    return facts, row

@@ -37,8 +37,8 @@ from scraper.bulk.schedule import Schedule
 from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks
 from scraper.settings import Settings
-from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page
-from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
+from scraper.site.crawled_page import CrawledPage, SiteFacts, Soft404Page, describe_page
+from scraper.site.site_discovery import discover_site, load_site_robots
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running

@@ -12,10 +12,9 @@ from scraper.call_context import Deadline
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.model import Document, Link
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import CrawledPage
+from scraper.site.crawled_page import CrawledPage, SiteFacts
 from scraper.site.crawler import Crawler
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts
 from scraper.text.likeness import Sketch
 from scraper.text.terms import split_words
 from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links

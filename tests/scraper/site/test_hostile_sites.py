@@ -13,10 +13,9 @@ from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope, MazeDetector
-from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.crawled_page import CrawledPage, SiteFacts, dump_facts, dump_page, load_facts, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.web_site_reader import LoadedPage
 from tests.scraper.site.made_crawls import START, Manual, page_of, read_main, visit_all
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
