@@ -16,9 +16,9 @@ from scraper import errors
 from scraper.bulk.model import Format, JobPage, JobRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.extract import worker_jobs
+from scraper.facts import structured
 from scraper.facts.fields import extraction
 from scraper.facts.fields.model import FieldRequest
-from scraper.facts.syntaxes import jsonld
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import VisitResult
@@ -175,7 +175,7 @@ class BrokenWorkers:
 def test_a_crash_on_json_ld_affects_only_this_field(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = dataclasses.replace(SNAPSHOT, html=f"<p>Words. <a href=/x>x</a>{html}")
     assert worker_jobs.read_for_job(snapshot)[2] == (({"@type": "Thing"},) if "ld+json" in html else ())
-    monkeypatch.setattr(jsonld, "read", lambda _: 1 / 0)
+    monkeypatch.setattr(structured, "JsonBounder", lambda _: 1 / 0)
     document, outlinks, json_ld = worker_jobs.read_for_job(snapshot)
     assert json_ld is None and "Words." in document.markdown and len(outlinks.links) == 1
 
