@@ -14,7 +14,7 @@ from browsers.model import Snapshot
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_markup import remove_internal_links
 from scraper.extract import reader
-from scraper.html.dom.parsing import Element, parse_html
+from scraper.html.dom.parsing import Element, collect_names, parse_html
 from scraper.html.page import hidden_elements
 from scraper.text.sanitize import clean_line
 
@@ -92,7 +92,7 @@ def _insert_frames(tree: Element, frames: dict[str, Message], sheets: dict[str, 
         body = None if inner is None else inner.find("body")
         if inner is None or body is None:
             continue
-        hidden_elements.remove_styled(inner)
+        hidden_elements.remove_styled(inner, collect_names(inner).attributes)
         etree.strip_elements(inner, "style", with_tail=False)
         del place[:]
         place.tag, place.text = "div", body.text

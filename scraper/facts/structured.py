@@ -291,7 +291,9 @@ def read_key_facts(snapshot: Snapshot, page: PageTree, about: Metadata, page_typ
     """
     scripts = page.head.jsonld_scripts
     in_scripts = any(("Product" in script or "Recipe" in script) and _JSON_TYPE.search(script) for script in scripts)
-    item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
+    item_types = [
+        one.get("itemtype") or "" for one in (_ITEM_TYPES(page.body) if "itemtype" in page.attributes else ())
+    ]
     items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
     if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (not items and _is_suggested(page, page_type))):

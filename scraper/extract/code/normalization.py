@@ -173,7 +173,9 @@ _BOX = re.compile(
 )
 """Names of elements with all lines. An element named `line` is code only inside one of them."""
 _ASIDE = re.compile(r"[\s_-](?:ttc|tooltip|popover|popup)[\s_-]")
-_HOLDS_LINES = element_selector("descendant-or-self::*[@data-slate-type or contains(@style, 'white-space')]")
+_HOLDS_LINES = text_selector(
+    "descendant-or-self::*/@style[contains(., 'white-space')] | descendant-or-self::*/@data-slate-type"
+)
 _KEEPS_LINES = element_selector("descendant-or-self::*[contains(@style, 'white-space')]")
 _OUTSIDE_CODE = text_selector(".//text()[normalize-space() and not(ancestor::code or ancestor::pre)]")
 _TOP = re.compile(r"\btop:\s*(\d+)px")

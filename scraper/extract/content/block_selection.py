@@ -21,8 +21,9 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
-    rows = units.find_rows(page)
-    parts = [*rows, *units.find_units(page)]
+    rows = page.rows = units.find_rows(page)
+    page.units = units.find_units(page)
+    parts = [*rows, *page.units]
     p = units.pool(page, calibrate(page, probabilities, types), parts)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths))
     chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)

@@ -70,6 +70,9 @@ class PageStatistics:
     cards: IntArray
     text_ids: IntArray
     plain: NDArray[np.bool_]
+    rows: Sequence[tuple[int, int]]
+    units: Sequence[tuple[int, int]]
+    """Ranges of the blocks that stand or fall together, like `rows`."""
 
     def __init__(self, segments: Segments, description: PageDescription) -> None:
         """Count words and characters, and index the elements."""

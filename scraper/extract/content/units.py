@@ -94,8 +94,8 @@ def count_torn(page: PageStatistics, chosen: BlockMask, types: Mapping[str, floa
         return 0
     sums = compute_prefix_sums(chosen)
     missing = compute_prefix_sums(~chosen & (page.link_share < _MAX_LINKED_LINE))  # links alone may be controls
-    parts = {*find_units(page), *find_rows(page)}
-    torn = sum(sums[end] > sums[start] and missing[end] > missing[start] for start, end in parts)
+    starts, ends = np.array(list({*page.units, *page.rows}), np.int64).reshape(-1, 2).T
+    torn = np.count_nonzero((sums[ends] > sums[starts]) & (missing[ends] > missing[starts]))
     borders = np.flatnonzero((chosen[1:] != chosen[:-1]) & (page.owner[1:] == page.owner[:-1]))
     for number in borders.tolist():
         before, behind = page.texts[number : number + 2]

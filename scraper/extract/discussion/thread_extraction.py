@@ -58,7 +58,7 @@ class Discussion:
 
 def find_discussion(page: PageTree) -> Discussion:
     """Return the posts of a page; the tree is not changed."""
-    labels = find_labels(page.body, page.classes)
+    labels = find_labels(page.body, page.classes, page.attributes)
     containers = find_containers(labels, page.url)
     if not containers:
         return Discussion()
@@ -145,15 +145,12 @@ def _find_score(container: Element, others: Collection[Element]) -> int | None:
 def _find_stated_score(element: Element) -> str:
     """Return the score in the attributes or the text of an element, or an empty text."""
     name = f"{element.get('class') or ''} {element.get('data-role') or ''}"[:100].strip()
-    if any(word in name.lower() for word in _REPUTATION_NAMES):
-        return ""
-    if stated := element.get("data-score") or (element.get("score") if "-" in element.tag else None):
-        return stated
-    if label := _SCORE_LABEL.fullmatch((element.get("aria-label") or "").strip()):
-        return label[0].rsplit(None, 1)[0]
-    if element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name)):
-        return element.get("data-value") or (text_of(element) if len(element) < 4 else "")
-    return ""
+    stated = element.get("data-score") or (element.get("score") if "-" in element.tag else None)
+    if not stated and (label := _SCORE_LABEL.fullmatch((element.get("aria-label") or "").strip())):
+        stated = label[0].rsplit(None, 1)[0]
+    if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):
+        stated = element.get("data-value") or (text_of(element) if len(element) < 4 else "")
+    return "" if not stated or any(word in name.lower() for word in _REPUTATION_NAMES) else stated
 
 
 @lru_cache(maxsize=4_096)

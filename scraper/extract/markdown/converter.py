@@ -83,7 +83,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
 
     Pass `may_hold_formulas=False` to skip the search for formulas.
     """
-    tags, class_names = collect_names(root)
+    tags, class_names, _ = collect_names(root)
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names, tags)
     rename_inline_elements(root, tags)

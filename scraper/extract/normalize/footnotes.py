@@ -41,7 +41,7 @@ class _Mark:
 
 def extract_footnotes(root: Element, class_names: str | None = None) -> list[Element]:
     """Normalize the marks, remove the notes from the tree and return them."""
-    class_names = (collect_names(root)[1] if class_names is None else class_names).lower()
+    class_names = (collect_names(root).classes if class_names is None else class_names).lower()
     pairs = _pair_sidenotes(root) if "note" in class_names else []
     pairs += _find_linked_notes(root)
     has_note_classes = "footnote" in class_names or "footdef" in class_names

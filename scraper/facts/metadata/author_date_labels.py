@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
@@ -67,11 +67,8 @@ _AUTHOR_ROLES = frozenset({"author", "creator"})
 _STATING_TAGS = frozenset({"article", "div", "li"})
 _STRONG_NAMES = ("postbody", "postmsg", "postleft", "posttext", "blockpost")
 """Classes of boards that write the name of an author in bold, without a class, in lower case."""
-_ROLES = etree.XPath("descendant-or-self::*/@itemprop")
-_DECLARED = etree.XPath(
-    "descendant-or-self::*/@itemprop[. = 'author' or . = 'creator'] | descendant-or-self::*/@rel[. = 'author'] | "
-    + " | ".join(f"descendant-or-self::*/@{name}" for name in _AUTHOR_ATTRIBUTES)
-)
+_DECLARING = {name: etree.XPath(f"descendant-or-self::*/@{name}") for name in ("itemprop", "rel", *_AUTHOR_ATTRIBUTES)}
+"""Values of each attribute that may declare an author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +107,13 @@ def _has_class(pattern: WordPattern, classes: str) -> bool:
     return pattern.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
 
 
-def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
+def find_labels(body: Element, classes: str, attributes: Set[str]) -> list[AuthorDateLabel]:
     """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
 
     The author of a declared question or opening post may be the only one. `classes` are the values of `class` in the
-    page, one per line.
+    page, one per line, and `attributes` the names of those that occur.
     """
-    elements, lowered = _Elements(body), classes.lower()
+    elements, lowered = _Elements(body, attributes), classes.lower()
     outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}
     for element, kind in elements.find_authors(with_strong=any(name in lowered for name in _STRONG_NAMES)):
@@ -140,8 +137,13 @@ def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
 class _Elements:
     """Elements of a page that may be labels. Each test runs once for each distinct value, not for each element."""
 
-    def __init__(self, body: Element) -> None:
+    def __init__(self, body: Element, attributes: Set[str]) -> None:
         self._all = list(body.iter())
+        self._declared = {
+            name: [(value.getparent(), str(value)) for value in cast("list[Any]", select(body))]
+            for name, select in _DECLARING.items()
+            if name in attributes
+        }
         self._texts = [element.text for element in self._all]
         self._classes = [element.get("class") for element in self._all]
 
@@ -156,16 +158,16 @@ class _Elements:
         to_users = set(filter(_leads_to_user, {href for _, href in links if href}))
         found |= {element: "" for element, href in links if href in to_users}
         found |= dict.fromkeys(self._with(self._classes, partial(_has_class, _USER_CLASS)), "")
-        declared = cast("list[Any]", _DECLARED(self._all[0]))
-        found |= dict.fromkeys((value.getparent() for value in declared), "")
+        for name, declared in self._declared.items():
+            are_names = name in _AUTHOR_ATTRIBUTES
+            found |= dict.fromkeys((element for element, value in declared if are_names or value in _AUTHOR_ROLES), "")
         if with_strong:
             found |= dict.fromkeys((one for one in self._all if one.tag == "strong"), "")
         return ((element, kind) for element, other in found.items() if (kind := _author_kind(element) or other))
 
     def find_dates(self, authors: Collection[Element]) -> Iterator[tuple[Element, bool]]:
         """Yield the elements of authors and those that may hold a date, and if they declare one, in document order."""
-        roles = cast("list[Any]", _ROLES(self._all[0]))
-        dated = {role.getparent() for role in roles if role in DATE_ROLES}
+        dated = {element for element, role in self._declared.get("itemprop", ()) if role in DATE_ROLES}
         dated.update(self._all[0].iter(*DATE_TAGS), self._with(self._classes, written_dates.names_date))
         tails = [element.tail for element in self._all]
         found = {*authors, *dated, *self._with(self._texts, written_dates.may_hold_date)}

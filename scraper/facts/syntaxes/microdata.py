@@ -3,8 +3,8 @@
 from typing import Any
 
 import html_text
-from extruct.w3cmicrodata import LxmlMicrodataExtractor
 
+from scraper.facts.syntaxes import import_part
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.parsing import Element, attribute_selector
 
@@ -20,7 +20,7 @@ _PROPERTIES = attribute_selector("itemprop")
 _REFERENCES = attribute_selector("itemref")
 
 
-class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
+class _Extractor(import_part("extruct.w3cmicrodata").LxmlMicrodataExtractor):  # type: ignore[misc]
     """Read the text in place: extruct copies and cleans the element first, at ten times the cost."""
 
     def __init__(self) -> None:

@@ -4,10 +4,9 @@ import json
 import re
 from typing import Any
 
-from extruct.rdfa import RDFaExtractor
-from extruct.utils import parse_xmldom_html
 from lxml import etree
 
+from scraper.facts.syntaxes import import_part
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.parsing import Element, attribute_selector, text_of
 
@@ -47,8 +46,10 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     declared = len(_TYPED(root)) + len(_PROPERTIES(root))
     if declared > _MAX_PROPERTIES or sum(1 for _ in root.iter()) > _MAX_ELEMENTS:
         raise ValueError("the page is too large for it")
-    document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
-    found = RDFaExtractor().extract_items(document, base_url=base)
+    document = import_part("extruct.utils").parse_xmldom_html(
+        etree.tostring(root, encoding="utf-8", method="html"), "utf-8"
+    )
+    found = import_part("extruct.rdfa").RDFaExtractor().extract_items(document, base_url=base)
     nodes = []
     for node in found:
         names = [name for name in node if not name.startswith("@")]

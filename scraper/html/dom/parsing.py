@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from cssselect import HTMLTranslator, SelectorError
 from lxml import etree
@@ -85,14 +85,26 @@ def text_of(element: Element) -> str:
 _CLASSED = element_selector("descendant-or-self::*[@class]")
 
 
-def collect_names(root: Element) -> tuple[frozenset[str], str]:
-    """Return the distinct tags of a tree, and its distinct values of `class`, one per line, in one walk.
+class Names(NamedTuple):
+    """Names in a tree. Callers skip a search for what does not occur: each walk takes a hundredth of the time."""
 
-    Callers search the result first, and skip a rule whose classes do not occur in the tree. An XPath expression takes
-    1.5 times as long.
-    """
-    pairs = {(element.tag, element.get("class")) for element in root.iter()}
-    return frozenset(tag for tag, _ in pairs), "\n".join(filter(None, {value for _, value in pairs}))
+    tags: frozenset[str]
+    classes: str
+    """The distinct values of `class`, one per line."""
+    attributes: frozenset[str]
+
+
+def collect_names(root: Element) -> Names:
+    """Return the names in a tree, in one walk. XPath expressions take 1.5 times as long."""
+    tags, classes = set(), set()
+    attributes: set[Any] = set()
+    for element in root.iter():
+        tags.add(element.tag)
+        if keys := element.keys():
+            attributes.update(keys)
+            if "class" in keys:
+                classes.add(element.get("class"))
+    return Names(frozenset(tags), "\n".join(filter(None, classes)), frozenset(attributes))
 
 
 def pad_names(names: str) -> str:

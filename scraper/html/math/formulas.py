@@ -50,7 +50,7 @@ def normalize_formulas(root: Element, class_names: str | None = None, all_tags: 
     them. Return False if nothing in the tree can be or become a formula.
     """
     if class_names is None or all_tags is None:
-        all_tags, class_names = collect_names(root)
+        all_tags, class_names, _ = collect_names(root)
     normalized: set[Element] = set()
     has_math_classes = _CLASS_HINT.search(class_names) is not None
     candidates = _candidates(root, all_tags, has_math_classes=has_math_classes)

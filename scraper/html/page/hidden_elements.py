@@ -6,10 +6,11 @@ pages with gold texts, one in eight has gold there. Without them the best possib
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import cache
+from itertools import chain
 
-from scraper.html.dom.parsing import COLLAPSED_ATTRIBUTE, Element, attribute_selector, remove, text_of
+from scraper.html.dom.parsing import COLLAPSED_ATTRIBUTE, Element, attribute_selector, collect_names, remove, text_of
 from scraper.html.page.css_rules import MAX_CSS, find_hidden_by_rules
 from scraper.html.page.css_visibility import (
     Color,
@@ -24,9 +25,7 @@ from scraper.text.terms import CAMEL_CASE
 HIDDEN_ATTRIBUTE = "data-x-hidden"
 """Attribute of the elements that the browser marked as hidden."""
 _MARKED = attribute_selector(HIDDEN_ATTRIBUTE)
-_STYLED = attribute_selector("style")
-_HIDDEN = attribute_selector("hidden")
-_POPOVERS = attribute_selector("popover")
+_HIDING = {name: attribute_selector(name) for name in ("style", "hidden", "popover")}
 _NEVER_DISPLAYED = ("rp", "defs", "symbol", "clippath", "mask", "marker", "mphantom", "noembed", "noframes")
 _DRAWING_ATTRIBUTES = ("display", "visibility", "opacity", "font-size", "transform")
 """Attributes of parts of a drawing that mean the same as declarations."""
@@ -46,20 +45,21 @@ def remove_marked(root: Element) -> int:
 
 def find_hidden(root: Element, *, rendered: bool) -> list[Element]:
     """Return the elements that the browser marked as hidden, or else those that styles hide; nothing is removed."""
-    return _MARKED(root) if rendered else _find_styled(root)[0]
+    return _MARKED(root) if rendered else _find_styled(root, collect_names(root).attributes)[0]
 
 
-def remove_styled(root: Element) -> tuple[int, bool, bool]:
+def remove_styled(root: Element, attributes: Set[str]) -> tuple[int, bool, bool]:
     """Remove what attributes, inline styles and inline style sheets hide, except content that a click reveals.
 
-    The body itself stays, because a script of the page makes it visible. Return the number of removed elements with
-    text, True if an inline style sheet may hide more, and True if styles or scripts may hide text that was not found.
+    The body itself stays, because a script of the page makes it visible. `attributes` are those that occur. Return the
+    number of removed elements with text, True if an inline style sheet may hide more, and True if styles or scripts may
+    hide text that was not found.
     """
-    hidden, is_doubtful, is_styled = _find_styled(root)
+    hidden, is_doubtful, is_styled = _find_styled(root, attributes)
     return _remove_all(_mark_collapsed(hidden, wrappers=True)), is_doubtful, is_styled
 
 
-def _find_styled(root: Element) -> tuple[list[Element], bool, bool]:
+def _find_styled(root: Element, attributes: Set[str]) -> tuple[list[Element], bool, bool]:
     """Return the elements that attributes and style sheets hide, and whether there are more, as in `remove_styled`."""
     sheets = [sheet for sheet in root.iter("style") if next(sheet.iterancestors("noscript"), None) is None]
     is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
@@ -67,7 +67,8 @@ def _find_styled(root: Element) -> tuple[list[Element], bool, bool]:
     is_external = is_external or sum(len(sheet.text or "") for sheet in sheets) > MAX_CSS
     has_sheet = bool(sheets) or is_external
     checker = _StyleChecker(has_style_sheet=has_sheet)
-    candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
+    found = chain.from_iterable(_HIDING[name](root) for name in _HIDING if name in attributes)
+    candidates = [*found, *root.iter("font", "dialog")]
     hidden = [element for element in candidates if checker.hides(element)]
     by_rules = find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets), are_all_colors_known=not is_external)
     hidden += by_rules.elements

@@ -44,7 +44,7 @@ def resolve_lazy_media(root: Element, base: str, tags: Set[str] | None = None) -
 
     `tags` are at least all tags of the tree; they are collected if not given.
     """
-    custom = [tag for tag in (collect_names(root)[0] if tags is None else tags) if "-" in tag]
+    custom = [tag for tag in (collect_names(root).tags if tags is None else tags) if "-" in tag]
     for picture in list(root.iter(*custom)) if custom else ():
         has_source = picture.get("src") and (picture.get("alt") or picture.tag.startswith("amp-"))
         if has_source and next(picture.iterdescendants("img", "iframe", "video"), None) is None:

@@ -92,7 +92,8 @@ class PageTree:
     classes: str = ""
     """At least all values of `class` in the body, one per line."""
     tags: frozenset[str] = frozenset()
-    """At least all tags of the page as parsed."""
+    """At least all tags of the page as parsed, like the names of `attributes`."""
+    attributes: frozenset[str] = frozenset()
     may_hold_formulas: bool = True
     """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
 
@@ -107,9 +108,9 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     head = _head(root, parse_link_header(snapshot.headers.get("link", ""), snapshot.url))
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
-    tags, classes = collect_names(root)
-    may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
-    media_placeholders.resolve_lazy_media(root, base, tags)
+    names = collect_names(root)
+    may_hold_formulas = formulas.normalize_formulas(root, names.classes, names.tags)
+    media_placeholders.resolve_lazy_media(root, base, names.tags)
     removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
     is_doubtful = is_styled = False
     # Before frames are inserted: a PDF in a frame is a page of the browser.
@@ -117,21 +118,21 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
-        tags, classes = collect_names(root) if snapshot.frames else (tags, classes)
+        names = collect_names(root) if snapshot.frames else names
     else:
-        count, is_doubtful, is_styled = hidden_elements.remove_styled(root)
+        count, is_doubtful, is_styled = hidden_elements.remove_styled(root, names.attributes)
         removed += count
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
-    media_placeholders.form_figures(body, classes)
-    text_styles.apply_text_styles(body)
+    media_placeholders.form_figures(body, names.classes)
+    text_styles.apply_text_styles(body, names.attributes)
     for drawing in list(body.iter("svg")):
         _replace_drawing(drawing)
     etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
     if snapshot.rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
-    text_styles.rename_inline_elements(body, tags)
+    text_styles.rename_inline_elements(body, names.tags)
     is_flattened = parsing.flatten_deep_elements(body)
     return PageTree(
         snapshot.url,
@@ -144,8 +145,9 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         degraded=parsed.degraded or is_flattened,
         asks_for_scripts=asks_for_scripts,
         embeds=embeds,
-        classes=classes,
-        tags=tags,
+        classes=names.classes,
+        tags=names.tags,
+        attributes=names.attributes,
         may_hold_formulas=may_hold_formulas,
     )
 
@@ -233,11 +235,12 @@ def _replace_drawing(drawing: Element) -> None:
     """Replace a drawing by its labels; for a chart or diagram, by a line for each label, title and description."""
     labels = list(filter(None, (" ".join(text_of(label).split()) for label in _SVG_TEXTS(drawing))))
     tail = drawing.tail
-    captions = dict.fromkeys(" ".join(text_of(caption).split()) for caption in _SVG_CAPTIONS(drawing))
+    is_chart = len(labels) >= _MIN_LABELS
+    captions = dict.fromkeys(" ".join(text_of(one).split()) for one in _SVG_CAPTIONS(drawing)) if is_chart else {}
     drawing.attrib.clear()
     del drawing[:]
     drawing.text, drawing.tail = " ".join(labels)[:_MAX_SVG_TEXT], tail
-    if len(labels) >= _MIN_LABELS:
+    if is_chart:
         drawing.tag = "figure"
         drawing.text, *others = "\n".join([*filter(None, captions), *labels])[:_MAX_SVG_TEXT].split("\n")
         for line in others:

@@ -42,11 +42,11 @@ _MAX_ELEMENTS = 10_000
 """Elements of a page whose lines are kept."""
 
 
-def apply_text_styles(body: Element) -> None:
-    """Mark struck text by `s`, write kept lines with `br`, and make boxes within a line `span`."""
+def apply_text_styles(body: Element, attributes: Set[str]) -> None:
+    """Mark struck text by `s`, write kept lines with `br`, and make boxes in a line `span`; `attributes` occur."""
     boxes: list[Element] = []
     done: set[Element] = set()
-    for element, style in list(_find_styles(body)):
+    for element, style in list(_find_styles(body, attributes)):
         if style == "inline" and element.tag in _BOXES:
             boxes.append(element)
         elif style == "struck" and element.tag not in ("s", "del", "body"):
@@ -66,21 +66,18 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     for element in body.iter("strike") if "strike" in tags else ():
         element.tag = "s"
     for link in body.iter("a"):
+        if len(link) != 1 or link[0].tag not in _BOXES or not (link.tail or "").strip():
+            continue
         before, around = link.getprevious(), link.getparent()
         text = before.tail if before is not None else around.text if around is not None else ""
-        is_amid = len(link) == 1 and (text or "").strip() and (link.tail or "").strip()
-        if (
-            is_amid
-            and link[0].tag in _BOXES
-            and ALL_BLOCKS.isdisjoint(inner.tag for inner in link[0].iterdescendants())
-        ):
+        if (text or "").strip() and ALL_BLOCKS.isdisjoint(inner.tag for inner in link[0].iterdescendants()):
             link[0].tag = "span"
     unknown = tags - ALL_BLOCKS - INLINE
     _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
 
 
-def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
-    for element in _MARKED(body):
+def _find_styles(body: Element, attributes: Set[str]) -> Iterator[tuple[Element, str]]:
+    for element in _MARKED(body) if STYLE_ATTRIBUTE in attributes else ():
         for name in (element.get(STYLE_ATTRIBUTE) or "").split():
             yield element, name
     for element in _STYLED(body):

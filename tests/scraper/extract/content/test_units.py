@@ -88,8 +88,10 @@ def test_rows_are_selected_whole_and_without_gaps(selected: str, p: float, expec
 )
 def test_what_is_selected_in_part_is_counted(html: str, selected: str, torn: int) -> None:
     chosen = np.array([sign == "1" for sign in selected])
-    assert units.count_torn(build(html), chosen, TYPES) == torn
-    assert units.count_torn(build(html), chosen, TYPES | {"forum": 0.9}) == 0
+    page = build(html)
+    page.rows, page.units = units.find_rows(page), units.find_units(page)
+    assert units.count_torn(page, chosen, TYPES) == torn
+    assert units.count_torn(page, chosen, TYPES | {"forum": 0.9}) == 0
 
 
 @pytest.mark.parametrize(
