@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from scraper.text.terms import LETTERS
+from scraper.values.text import read_table
 from scraper.words.matcher import load_once, read_topic
 
 _MAX_CHARACTERS = 4_000
@@ -22,32 +23,9 @@ _TEMPLATE_LANGUAGE = "en"
 """Language that templates declare by default. Of 162 pages in other languages, three declared English, and none
 declared another wrong language."""
 
-_SCRIPTS = {
-    "ko": "\uac00-\ud7a3",
-    "kana": "\u3041-\u30fa",
-    "han": "\u3400-\u4dbf\u4e00-\u9fff",
-    "th": "\u0e01-\u0e5b",
-    "lo": "\u0e81-\u0edf",
-    "my": "\u1000-\u109f",
-    "km": "\u1780-\u17ff",
-    "he": "\u05d0-\u05ea",
-    "el": "\u0386-\u03ce\u1f00-\u1fff",
-    "ka": "\u10d0-\u10ff",
-    "hy": "\u0531-\u0586",
-    "hi": "\u0904-\u0963",
-    "bn": "\u0985-\u09e3",
-    "pa": "\u0a05-\u0a74",
-    "gu": "\u0a85-\u0ae3",
-    "ta": "\u0b85-\u0bd7",
-    "te": "\u0c05-\u0c63",
-    "kn": "\u0c85-\u0ce3",
-    "ml": "\u0d05-\u0d63",
-    "si": "\u0d85-\u0df3",
-    "ar": "\u0620-\u064a\u066e-\u06d3",
-    "cyrillic": "\u0400-\u045f\u048a-\u04ff",
-    "latin": "A-Za-z\u00c0-\u024f\u1e00-\u1eff",
-}
-_SCRIPT = re.compile("|".join(f"(?P<{name}>[{letters}])" for name, letters in _SCRIPTS.items()))
+_SCRIPT = re.compile(
+    "|".join(f"(?P<{name}>[{letters}])" for name, letters in read_table(__package__, "scripts.toml").items())
+)
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 _MIN_LETTERS = 40
 _MIN_SCRIPT_SHARE = 0.5
