@@ -55,10 +55,10 @@ TASKS = (
 
 
 _URL = re.compile(r"https?://[^\s)>\]]+")
-_REGION = re.compile(r"<<<untrusted \w+>>>\n(.*?)\n<<<end \w+>>>", re.DOTALL)
+_REGION = re.compile(r"<<<untrusted \w+>>>\n(.*?)\n<<<end untrusted \w+>>>", re.DOTALL)
 _WITH_PASSAGES = ("question", "research", "compare", "PDF question")
 _SMALL, _SMALL_CHARACTERS = "whole page", 670
-"""A small answer, and the characters of an answer, with header and marks, for which its noise is stated."""
+"""A small answer, and the characters of page text for which its noise is stated."""
 
 
 def share_of_links(texts: Sequence[str]) -> float:
@@ -67,8 +67,9 @@ def share_of_links(texts: Sequence[str]) -> float:
 
 
 def share_of_noise(text: str) -> float:
-    """Return the share of header and marks in an answer of `_SMALL_CHARACTERS` in all."""
-    return (len(text) - sum(map(len, _REGION.findall(text)))) / _SMALL_CHARACTERS
+    """Return the share of header and marks in an answer with `_SMALL_CHARACTERS` of page text."""
+    noise = len(text) - sum(map(len, _REGION.findall(text)))
+    return noise / (noise + _SMALL_CHARACTERS)
 
 
 async def measure_tasks() -> Figures:

@@ -69,7 +69,7 @@ CALLS: tuple[tuple[str, str, tuple[dict[str, Any], ...]], ...] = tuple(
 """Toolset, tool and arguments of each call, in an order that fills the cache and the index first."""
 
 _CHANGING = (
-    (re.compile(r"(?<=^<<<untrusted )[0-9a-z]{5}(?=>>>)|(?<=^<<<end )[0-9a-z]{5}(?=>>>)", re.M), "0a1b2"),
+    (re.compile(r"(?<=untrusted )[0-9a-f]{8}(?=>>>)"), "01234567"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "0123456789ab"),
     (re.compile(r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"), "2026-01-01T12:00:00+00:00"),
     (re.compile(r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d(?!T)\b"), "2026-01-01"),

@@ -61,7 +61,7 @@ MAX_PRINTED_TOKENS = 5_000
 """Tokens that are printed for an agent. Claude Code shows an agent 30,000 characters of a command at most."""
 _MAX_HEADINGS = 40
 """Tokens of the headings in the description of a file."""
-_OPENING = "<<<untrusted "
+_OPENING, _CLOSING = "<<<untrusted ", "<<<end untrusted "
 
 
 def describe_file(path: Path, text: str) -> str:
@@ -97,9 +97,10 @@ def shorten(text: str, limit: int, name: str, *, is_json: bool) -> str:
     if is_json:
         return about
     lines = text.splitlines(keepends=True)
-    left, closing, end = limit - token_estimate.estimate(about), "", 0
+    left, region, end = limit - token_estimate.estimate(about), "", 0
     while end < len(lines) and (left := left - token_estimate.estimate(lines[end])) > 0:
-        if lines[end].startswith(_OPENING) or lines[end] == closing:
-            closing = lines[end].replace(_OPENING, "<<<end ") if lines[end] != closing else ""
+        if lines[end].startswith((_OPENING, _CLOSING)):
+            region = lines[end].strip()[len(_OPENING) :] if lines[end].startswith(_OPENING) else ""
         end += 1
+    closing = f"{_CLOSING}{region}\n" if region else ""
     return f"{''.join(lines[:end])}{closing}\nThe rest is in {about}"

@@ -39,7 +39,9 @@ _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 """Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
 _ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
 """Keys of a JSON answer for lists of rows, which may contain messages too."""
-_UNTRUSTED_REGION = re.compile(r"(^<<<untrusted ([0-9a-z]{5})>>>$.*?^<<<end \2>>>$)", re.MULTILINE | re.DOTALL)
+_UNTRUSTED_REGION = re.compile(
+    r"(^<<<untrusted ([0-9a-f]{8})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
+)
 
 
 def get_command_name(tool: str) -> str:

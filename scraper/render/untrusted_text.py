@@ -20,7 +20,7 @@ _URL_PARTS = re.compile(r"([a-z][a-z0-9+.-]*://[^/?#]*)(.*)", re.DOTALL | re.IGN
 _WORD = re.compile(r"[^\W_]+")
 _NOT_IN_URLS = re.compile(r"[^\w\-.~:/?#@$&+,;=%\[\]()]+")
 
-_BORDER = re.compile(r"(?<!<)<{3,}+(?=\s*+(?:(?:(?:/|end\b)\s*+)?untrusted|(?:/|end\b)\s*+\w*+\s*+>>))", re.IGNORECASE)
+_BORDER = re.compile(r"(?<!<)<{3,}+(?=\s*+(?:(?:/|end\b)\s*+)?untrusted)", re.IGNORECASE)
 
 
 def mark_untrusted(text: str, region: str) -> str:
@@ -29,7 +29,7 @@ def mark_untrusted(text: str, region: str) -> str:
     Lines in the text that look like such marks are broken up, and the id itself is replaced, in case a page guesses it.
     """
     inside = break_marks(text).replace(region, "…")
-    return f"<<<untrusted {region}>>>\n{inside}\n<<<end {region}>>>"
+    return f"<<<untrusted {region}>>>\n{inside}\n<<<end untrusted {region}>>>"
 
 
 def display_url(url: str, *, requested: str | None = None, chars: int = MAX_DISPLAY_URL) -> str:
@@ -56,7 +56,7 @@ def full_url(url: str, shown: str, chars: int) -> str | None:
     return None if shown == url or not chars else clean_line(url, chars)
 
 
-_MARKS = re.compile(r"^<<<(?:end|untrusted) [0-9a-z]{5}>>>\n?", re.MULTILINE)
+_MARKS = re.compile(r"^<<<(?:end )?untrusted [0-9a-f]{8}>>>\n?", re.MULTILINE)
 
 
 def remove_untrusted_marks(text: str) -> str:

@@ -1,6 +1,5 @@
 """Define tools: parameters with JSON Schemas, calls, answers, and the conversion of errors to answers."""
 
-import base64
 import hashlib
 import logging
 import re
@@ -85,8 +84,8 @@ _LOG = logging.getLogger(__name__)
 
 RESULT_CHARS = MAX_LENGTH + 20_000
 """Characters of the largest answer that can be requested, including header and JSON quoting."""
-_REGION_CHARS = 5
-"""Characters of 5 random bits each, that are generated after a page was read; similar marks in it are broken up."""
+_REGION_BYTES = 4
+"""Bytes. A page cannot guess 32 random bits that are generated after it was read, and similar marks are broken up."""
 _REGION_KEY = secrets.token_bytes(16)
 _MAX_FAULTS = 3
 """Faults listed in one error message."""
@@ -454,14 +453,12 @@ def json_answer(data: dict[str, Any] | list[Any], **fields: Any) -> ToolAnswer:
 
 def new_region() -> str:
     """Return a random ID for the untrusted regions of one answer."""
-    return region_of(secrets.token_hex())
+    return secrets.token_hex(_REGION_BYTES)
 
 
 def region_of(text: str) -> str:
     """Return an ID for the untrusted region of a listed text: the same each time, and none that a page can know."""
-    digest = hashlib.blake2b(text.encode("utf-8", "replace"), key=_REGION_KEY).digest()
-    # A digit first: no word of a text is an ID.
-    return f"{digest[-1] % 10}{base64.b32encode(digest)[: _REGION_CHARS - 1].decode().lower()}"
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=_REGION_KEY, digest_size=_REGION_BYTES).hexdigest()
 
 
 def body_budget(settings: Settings, call: ToolCall | None = None) -> int:

@@ -11,7 +11,7 @@ from tests.scraper.cli.in_process import command_output
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
-MARK = re.compile(r"^<<<(?:(end)|untrusted) ([0-9a-z]{5})>>>$", re.MULTILINE)
+MARK = re.compile(r"^<<<(end )?untrusted ([0-9a-f]{8,12})>>>$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_text_that_imitates_marks_stays_inside(agent: dict[str, str], site: Site
         output = command_output(*command, env=agent)
         found = marks(output.out)
         assert output.code == 0 and len(found) == 2 and len({name for _, name in found}) == 1, output.out
-        assert "00000" in output.out and ("end", "00000") not in found
+        assert "000000000000" in output.out and ("end ", "000000000000") not in found
 
 
 def test_the_help_for_agents_has_no_settings() -> None:

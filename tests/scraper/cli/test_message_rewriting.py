@@ -38,7 +38,7 @@ def test_names_of_tools_and_arguments_become_commands_and_options(text: str, exp
 
 
 def test_texts_from_the_web_stay_unchanged() -> None:
-    sealed = mark_untrusted("Use `read_doc` with start=5.", "0a1b2")
+    sealed = mark_untrusted("Use `read_doc` with start=5.", "01234567")
     answer = f"Use `fetch`.\n{sealed}\nCall with start=5."
     changed = f"Use `search-mcp fetch`.\n{sealed}\nCall with --start 5."
     assert rewrite_answer(answer) == changed

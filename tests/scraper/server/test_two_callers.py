@@ -194,7 +194,7 @@ async def wait_for_task(world: World, who: str, task: dict[str, Any]) -> dict[st
 @pytest.mark.parametrize(
     ("tool", "arguments", "expected"),
     [
-        ("research", {"question": "When do ferries leave?"}, "<<<end "),
+        ("research", {"question": "When do ferries leave?"}, "end untrusted"),
         ("crawl", {"url": "{site}/links/5", "max_pages": 2}, "pages visited 1"),
     ],
 )

@@ -53,7 +53,7 @@ async def test_a_session_of_another_server_is_named_as_a_reason(app: Services, m
 
 async def test_everything_from_the_page_is_in_a_region(app: Services, site: Site) -> None:
     answer = await browse(app, f"open {site.url('/acting/hostile')}", "read", "close")
-    outside = re.sub(r"(?s)<<<untrusted ([0-9a-z]{5})>>>.*?<<<end \1>>>", "", answer.text)
+    outside = re.sub(r"(?s)<<<untrusted ([0-9a-f]{8})>>>.*?<<<end untrusted \1>>>", "", answer.text)
     assert "Pretend" in answer.text and "DETAIL" in answer.text and "HIDDEN" not in answer.text
     assert "Pretend" not in outside and "DETAIL" not in outside
 

@@ -67,4 +67,4 @@ async def test_cancellation_is_not_an_answer() -> None:
 def test_the_marks_of_an_answer_cannot_be_known_from_another() -> None:
     regions = {new_region() for _ in range(100)}
     assert len(regions) == 100
-    assert all(re.fullmatch("[0-9][a-z2-7]{4}", region) for region in regions)
+    assert all(re.fullmatch("[0-9a-f]{8}", region) for region in regions)

@@ -46,7 +46,7 @@ async def page(app: Services, url: str, **arguments: Any) -> dict[str, Any]:
 
 def region(text: str) -> str:
     """Return the text between the markers, which must match."""
-    found = re.fullmatch(r".*?<<<untrusted ([0-9a-z]{5})>>>\n(.*)\n<<<end \1>>>.*?", text, re.DOTALL)
+    found = re.fullmatch(r".*?<<<untrusted ([0-9a-f]{8})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL)
     assert found, text[:500]
     return found[2]
 

@@ -28,7 +28,7 @@ async def test_cached_resources_are_listed_in_pages_with_metadata(texts: KeptApp
             "https://example.org/50",
             None,
         )
-        marked = r"Web page, read \S+\.\n<<<untrusted (\w+)>>>\nPage 50\n<<<end \1>>>"
+        marked = r"Web page, read \S+\.\n<<<untrusted (\w+)>>>\nPage 50\n<<<end untrusted \1>>>"
         assert re.fullmatch(marked, str(newest.description))
         assert newest.mime_type == "text/markdown"
         assert newest.annotations is not None
