@@ -74,7 +74,7 @@ class ActingPage:
         self._had_banner_check = self._moves_soon = False
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
         self.requests = StepRequests(tab.session)
-        self._readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
+        self.readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(
             tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.watch_worker
         )
@@ -136,18 +136,14 @@ class ActingPage:
 
     async def may_bring_content(self) -> bool:
         """Return True if scripts of the page wait for something that may bring its content."""
-        sample = self._readiness.last_sample
+        sample = self.readiness.last_sample
         if sample is None or self._moves_soon or self.requests.in_flight():
             return True
-        return sample.scripted and await self._readiness.has_timers()
-
-    async def count_timers(self) -> int:
-        """Return the number of timers that the page has set; -1 if it does not answer."""
-        return await self._readiness.count_timers()
+        return sample.scripted and await self.readiness.has_timers()
 
     async def has_timers_since(self, count: int) -> bool:
         """Return True if the page of the count has set timers since."""
-        return not self.has_new_document and 0 <= count < await self._readiness.count_timers()
+        return not self.has_new_document and 0 <= count < await self.readiness.count_timers()
 
     def notice(self, sentence: str) -> None:
         """Store a sentence for the next report."""
@@ -221,8 +217,8 @@ class ActingPage:
     async def wait_until_idle(self, limit_s: float = _IDLE_LIMIT_S) -> None:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
-        self._readiness.restart()
-        self.is_idle = await self._readiness.wait_until_ready(limit_s, may_be_thin=False, quiet_s=_QUIET_S)
+        self.readiness.restart()
+        self.is_idle = await self.readiness.wait_until_ready(limit_s, may_be_thin=False, quiet_s=_QUIET_S)
         if not self._had_banner_check:
             await self.refuse_banners()
 
@@ -234,7 +230,7 @@ class ActingPage:
     async def wait_for_reaction(self, seconds: float) -> None:
         """Wait for what a timer of the next `seconds`, or a message of the site, may change."""
         awaits_push = self.requests.awaits_push
-        await self._readiness.wait_for_timers(seconds)
+        await self.readiness.wait_for_timers(seconds)
         await self.requests.wait_for_push(_PUSH_LIMIT_S)
         if awaits_push or self.requests.in_flight() or self.has_new_document:
             await self.wait_until_idle()
@@ -251,7 +247,7 @@ class ActingPage:
 
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
         """Evaluate JavaScript in an isolated world of the main frame. Raises TimeoutError or CommandFailedError."""
-        return await self._readiness.evaluate(expression, limit_s=limit_s)
+        return await self.readiness.evaluate(expression, limit_s=limit_s)
 
     async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:
         """Return pictures without fields for passwords, cards and codes. Raises as `take_screenshots` and outlines."""
@@ -262,7 +258,7 @@ class ActingPage:
                 await field.call("hideFromPicture")
                 hidden.append(field)
         try:
-            return await take_screenshots(self.session, self._readiness, request)
+            return await take_screenshots(self.session, self.readiness, request)
         finally:
             for field in hidden:
                 with contextlib.suppress(ElementGoneError):
@@ -291,7 +287,7 @@ class ActingPage:
         if self._login is not None:
             self._login.forget_origin(frame["securityOrigin"])
         self._tab.mark_committed()
-        self._readiness.on_new_document(frame["loaderId"])
+        self.readiness.on_new_document(frame["loaderId"])
         self.outlines.begin_document()
         self.guard.begin_document()
         self.has_new_document = True

@@ -72,7 +72,7 @@ class StepRunner:
         page, is_request = self._page, step.verb in REQUEST_VERBS
         page.begin_step(step.source, acts=is_request)
         known = None if page.has_new_document else self._last_outline
-        timers = await page.count_timers() if is_request else 0
+        timers = await page.readiness.count_timers() if is_request else 0
         content, snapshot, error = await self._act(step, deadline_at)
         if step.verb in ("read", "close", PICTURE_VERB) and error is None:
             page.name_requests()

@@ -146,13 +146,14 @@ class ProxyListener:
             raise ConnectionDeniedError(FailureKind.THIRD_PARTY, host, port)
         return await self._connect(host, port)
 
-    def count_bytes(self, count: int, is_upload: bool) -> bool:
+    def count_bytes(self, data: memoryview, is_upload: bool) -> bool:
         """Count relayed bytes. Above the visit's limit, end all its traffic and return False."""
         traffic = self.traffic
         if is_upload:
-            traffic.up_bytes += count
+            traffic.up_bytes += len(data)
         else:
-            traffic.down_bytes += count
+            traffic.down_bytes += len(data)
+            traffic.down_end = (traffic.down_end + bytes(data[-4:]))[-4:]
         if max(traffic.up_bytes, traffic.down_bytes) <= traffic.limit_bytes:
             return True
         traffic.too_large = True

@@ -50,7 +50,7 @@ class _Pump:
         """Start to copy, beginning with bytes already read from the source."""
         self._is_started = True
         if first:
-            self._count(len(first))
+            self._count(memoryview(first))
         if self._relay.is_closed:
             return
         if self._relay.is_paused:
@@ -97,16 +97,16 @@ class _Pump:
             return
         if not count:
             self._end()
-        elif self._count(count):
-            self._send(self._buffer[:count])
+        elif self._count(data := self._buffer[:count]):
+            self._send(data)
 
-    def _count(self, count: int) -> bool:
+    def _count(self, data: memoryview) -> bool:
         self.has_moved = True
         self._relay.last_byte_at = time.monotonic()
-        if not self._relay.count_bytes(count, self._is_upload):
+        if not self._relay.count_bytes(data, self._is_upload):
             return False
         if self.left is not None:
-            self.left -= count
+            self.left -= len(data)
             if self.left < 0:
                 self._relay.close()
                 return False
@@ -160,11 +160,11 @@ class Relay:
         near: socket.socket,
         far: socket.socket,
         *,
-        count_bytes: Callable[[int, bool], bool],
+        count_bytes: Callable[[memoryview, bool], bool],
         buffer: memoryview,
         on_close: Callable[[], None],
     ) -> None:
-        """Join two sockets; bytes pass if `count_bytes(count, is_upload)` returns True. `on_close` is called once."""
+        """Join two sockets; bytes pass if `count_bytes(data, is_upload)` returns True. `on_close` is called once."""
         self.loop = asyncio.get_running_loop()
         self.count_bytes = count_bytes
         self.is_closed = self.is_paused = False

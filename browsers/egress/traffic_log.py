@@ -65,6 +65,8 @@ class TrafficLog:
     """Maximum of bytes in each direction."""
     down_bytes: int = 0
     up_bytes: int = 0
+    down_end: bytes = b""
+    """The last four bytes received."""
     connections: int = 0
     too_large: bool = False
     """True if the limit was exceeded."""

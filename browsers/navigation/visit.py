@@ -74,7 +74,10 @@ class Navigation:
 
     def is_incomplete(self, response: PausedResponse, body: ResponseBody) -> bool:
         """Return True if fewer bytes arrived than declared: the browser reports the end of a broken compressed body."""
-        declared = None if "transfer-encoding" in response.headers else parse_content_length(response.headers)
+        if "transfer-encoding" in response.headers:
+            # Each body in chunks has this end (RFC 9112, 7.1). Inside of TLS, it cannot be seen.
+            return response.url.startswith("http:") and self._traffic.down_end not in (b"", b"\r\n\r\n")
+        declared = parse_content_length(response.headers)
         if declared is None or not body.streamed:
             return False
         # Some sites declare the length before compression. Browsers accept it if it matches exactly.

@@ -319,15 +319,13 @@ class BrowserHandle:
         lease.tab.stop_scripts()
         lease.stays_open = True
         self._close_tabs(self._batch_tabs.put(batch, lease.tab))
-        asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._close_expired_batch_tabs)
-
-    def _close_expired_batch_tabs(self) -> None:
-        self._close_tabs(self._batch_tabs.take_expired())
-        self.prepare_tabs()
+        asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self.close_expired)
 
     def close_expired(self) -> None:
-        """Close the idle profile tabs that have expired."""
+        """Close the idle tabs of profiles and batches that have expired."""
         self._close_tabs(self._profile_tabs.take_expired())
+        self._close_tabs(self._batch_tabs.take_expired())
+        self.prepare_tabs()
 
     def forget(self, principal: str, site_profile: str) -> None:
         """Close the idle tabs of a profile, in all languages."""

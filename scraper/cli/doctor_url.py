@@ -21,15 +21,20 @@ _VERSIONS = ("2025-11-25", "2024-11-05", "2099-01-01")
 _LONG = 2_000_000
 """Bytes of a message above the usual limits of proxies."""
 _REMEDIES = {
-    307: "Pass the path on as it is, and the scheme: nginx: proxy_set_header X-Forwarded-Proto $scheme;",
+    307: "Pass the path on as it is, and the scheme: nginx: proxy_set_header X-Forwarded-Proto $scheme; haproxy: "
+    "http-request set-header X-Forwarded-Proto https if {{ ssl_fc }}",
     401: "Set SEARCH_MCP_TOKEN to the token of a caller for this command",
-    404: "Pass the prefix on: nginx: proxy_set_header X-Forwarded-Prefix /the/prefix; or set SEARCH_MCP_PUBLIC_URL",
+    404: "Pass the prefix on: nginx: proxy_set_header X-Forwarded-Prefix /the/prefix; haproxy: "
+    "http-request set-header X-Forwarded-Prefix /the/prefix or set SEARCH_MCP_PUBLIC_URL",
     413: "Allow messages of 4 MB: nginx: client_max_body_size 4m;",
     421: "Set SEARCH_MCP_ALLOWED_HOSTS={host}, and pass the name on: nginx: proxy_set_header Host $http_host;",
-    502: "Start the server, or correct its address: nginx: proxy_pass http://ADDRESS:8000;",
+    502: "Start the server, or correct its address: nginx: proxy_pass http://ADDRESS; haproxy: server one ADDRESS",
 }
 """Remedy for each status; 3xx and other 5xx have those of 307 and 502."""
-_METADATA = "Set SEARCH_MCP_PUBLIC_URL={url}, and pass the path on: nginx: location {path} {{ proxy_pass ADDRESS; }}"
+_METADATA = (
+    "Set SEARCH_MCP_PUBLIC_URL={url}, and pass the path on: nginx: location {path} {{ proxy_pass ADDRESS; }} haproxy: "
+    "use_backend NAME if {{ path_beg {path} }}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,10 @@ def check_server(url: str, token: str | None) -> Iterator[Finding]:
     """Check TLS, redirects, prefix, host check, OAuth metadata, versions and streams of a server at `url`."""
     server = _Server(url, token)
     if url.startswith("http:") and not is_loopback(server.host):
-        yield poor_finding("The token and all answers can be read on the way", "Serve TLS: nginx: listen 443 ssl;")
+        yield poor_finding(
+            "The token and all answers can be read on the way",
+            "Serve TLS: nginx: listen 443 ssl; haproxy: bind :443 ssl crt FILE",
+        )
     try:
         answer = server.initialize(_VERSIONS[0])
         if answer.status == 200:
@@ -95,7 +103,7 @@ def check_server(url: str, token: str | None) -> Iterator[Finding]:
             for place in dict.fromkeys((named, server.origin + RESOURCE_METADATA_PATH + server.path)):
                 yield _check_metadata(server, place)
     except ssl.SSLError as error:
-        chain = "Send the whole chain: nginx: ssl_certificate fullchain.pem;"
+        chain = "Send the whole chain: nginx: ssl_certificate FILE; haproxy: bind :443 ssl crt FILE"
         yield bad_finding(f"TLS fails at {url}: {error.reason or error}", chain)
     except (OSError, http.client.HTTPException) as error:
         yield bad_finding(f"{url} does not answer: {error or type(error).__name__}", _REMEDIES[502])
@@ -131,7 +139,7 @@ def _check_versions(server: _Server) -> Iterator[Finding]:
 def _check_stream(server: _Server, session: str) -> Finding:
     """Open the stream of a session, and wait for its first ping."""
     began = time.monotonic()
-    remedy, has_begun = "Keep idle streams open: nginx: proxy_read_timeout 600s;", False
+    remedy, has_begun = "Keep idle streams open: nginx: proxy_read_timeout 600s; haproxy: timeout server 600s", False
     try:
         answer = server.get(server.path, {"Accept": "text/event-stream", "Mcp-Session-Id": session})
         has_begun = answer.status == 200 and bool(answer.body)

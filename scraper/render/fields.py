@@ -41,9 +41,9 @@ def as_json(fields: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, objec
     return answer | drop_empty({"recipe": recipe, "warnings": notes}) | {"notice": UNTRUSTED_NOTICE}
 
 
-def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
+def as_markdown(fields: PageFields, requested: str, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, and a table of fields or records in an untrusted region."""
-    url = display_url(fields.url)
+    url = display_url(fields.url, requested=requested)
     header = [f"URL: {url}"]
     full = [("Full URL", full_url(fields.url, url, _MAX_URL))]
     notes = [clean_line(warning, _MAX_WARNING) for warning in fields.warnings]
@@ -54,7 +54,7 @@ def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -
         notes += left_out
         header.append(f"Records: {len(fields.records)}")
         if fields.next_page:
-            next_page = display_url(fields.next_page)
+            next_page = display_url(fields.next_page, requested="")
             header.append(f"Next page: {next_page}")
             full.append(("Full URL of the next page", full_url(fields.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
@@ -94,7 +94,7 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
             sections.append(f"{title}\n\n{error_sentence(found)}")
         else:
             shown = found if number == last else replace(found, recipe="")
-            sections.append(f"{title}\n\n{as_markdown(shown, region=region, budget=share)}")
+            sections.append(f"{title}\n\n{as_markdown(shown, url, region=region, budget=share)}")
     return "\n\n".join(sections)
 
 

@@ -214,7 +214,9 @@ def header(
     if wished := describe(document.wishes):
         lines.append(f"Wishes of the site: {wished}")
     if document.is_site_markdown:
-        lines.append(f"Text: the site's Markdown ({display_url(document.site_markdown, chars=url_chars)})")
+        lines.append(
+            f"Text: the site's Markdown ({display_url(document.site_markdown, requested='', chars=url_chars)})"
+        )
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
     lines += [f"Warning: {clean_line(warning, min(fact_chars, _MAX_WARNING))}" for warning in reading.warnings]

@@ -25,11 +25,11 @@ _CHARACTERS_A_TOKEN = 4.2
 _NOTHING = "The page has no JSON-LD, microdata, OpenGraph or RDFa. `fetch` reads its text."
 
 
-def as_markdown(data: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
+def as_markdown(data: StructuredData, requested: str, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, then facts, discussion, blocks of each syntax and XHR data in an untrusted region."""
     facts, blocks = _divide_budget(data, budget)
     notes = _notes(data, blocks)
-    url = display_url(data.url)
+    url = display_url(data.url, requested=requested)
     header = [f"URL: {url} Method: browser", *(f"Warning: {note}" for note in notes)]
     sections = [f"Full URL: {full}"] if (full := full_url(data.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]

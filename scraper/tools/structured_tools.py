@@ -164,7 +164,8 @@ async def _extract_structured(
     if arguments["format"] == "json":
         return model.json_answer(render_structured.as_json(data, budget=budget), is_empty=is_empty)
     return model.ToolAnswer(
-        render_structured.as_markdown(data, region=model.new_region(), budget=budget), is_empty=is_empty
+        render_structured.as_markdown(data, arguments["url"][0], region=model.new_region(), budget=budget),
+        is_empty=is_empty,
     )
 
 
@@ -190,12 +191,12 @@ async def _extract_fields(services: "Services", arguments: dict[str, Any], call:
 
 def _render(rows: Sequence[tuple[str, PageFields | ScraperError]], budget: int, *, is_json: bool) -> model.ToolAnswer:
     if len(rows) == 1:
-        ((_, found),) = rows
+        ((url, found),) = rows
         if isinstance(found, ScraperError):
             raise found
         if is_json:
             return model.json_answer(render_fields.as_json(found, budget=budget))
-        return model.ToolAnswer(render_fields.as_markdown(found, region=model.new_region(), budget=budget))
+        return model.ToolAnswer(render_fields.as_markdown(found, url, region=model.new_region(), budget=budget))
     failures = tuple(found for _, found in rows if isinstance(found, ScraperError))
     is_empty = len(failures) == len(rows)
     if is_json:

@@ -93,6 +93,11 @@ PAGES = (
         _HEAD + b"Content-Length: %d\r\n\r\n" % (2 * len(_BODY)) + _BODY,
         reset=True,
     ),
+    _raw(
+        "/cut-chunks",
+        "closed after the first chunk",
+        _HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(_BODY), _BODY),
+    ),
     _raw("/bad-chunks", "chunks that are none", _HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nnothing\r\n"),
     _raw("/bad-gzip", "says gzip, is not", _HEAD + b"Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\nnot gzip!"),
     _raw("/garbage", "bytes that are no HTTP at all", b"\x00\x01\x02 220 harbour ESMTP\r\n"),

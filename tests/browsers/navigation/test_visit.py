@@ -175,6 +175,11 @@ async def test_compressed_body_of_a_broken_connection_is_truncated(browsers: Bro
     assert (snapshot.truncated, snapshot.rendered, marks(snapshot)) == (True, False, 10)
 
 
+async def test_body_without_its_last_chunk_is_truncated(browsers: Browsers, site: Site) -> None:
+    assert (await visit(browsers, site, "/cut-chunks", Mode.PEEK)).truncated
+    assert not (await visit(browsers, site, "/big?mb=1", Mode.PEEK)).truncated
+
+
 async def test_compressed_body_with_its_uncompressed_length_is_complete(browsers: Browsers, site: Site) -> None:
     assert not (await visit(browsers, site, "/long-gzip", Mode.PEEK)).truncated
     snapshot = await visit(browsers, site, "/long-gzip", Mode.AUTO)

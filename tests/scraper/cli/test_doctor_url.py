@@ -78,6 +78,7 @@ async def test_a_limit_of_a_proxy_is_found(
     ("status", "headers", "line"),
     [
         (307, {"Location": "http://search.example/mcp"}, "proxy_set_header X-Forwarded-Proto $scheme;"),
+        (301, {}, "haproxy: http-request set-header X-Forwarded-Proto https if { ssl_fc }"),
         (404, {}, "proxy_set_header X-Forwarded-Prefix"),
         (421, {}, "SEARCH_MCP_ALLOWED_HOSTS=127.0.0.1"),
         (504, {}, "proxy_pass"),
