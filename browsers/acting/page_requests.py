@@ -27,6 +27,8 @@ _MAX_URL = 120
 _MAX_STEP = 100
 _APPLIES = "The answer applies to {site} in this browser session."
 
+SET_ACT = "the operator can set SEARCH_MCP_ACTING=act"
+
 AskUser = Callable[[str], Awaitable[bool]]
 """Asks the person at the client a question; returns True for yes."""
 

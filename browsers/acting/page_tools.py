@@ -7,11 +7,16 @@ import asyncio
 import contextlib
 import enum
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from browsers.acting.frame_processes import ElementActionError
+from browsers.acting.page_outlines import PageOutlines
+from browsers.acting.page_requests import SET_ACT, ActingMode, RequestGuard, site_of
+from browsers.acting.roles_and_names import is_card_number
+from browsers.acting.step_parser import Step
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.text_quoting import clean_text, quote, truncate
@@ -24,7 +29,7 @@ _MAX_ADDED, _MAX_NAMED = 8, 5
 _MAX_LINE, _MAX_DESCRIPTION, _MAX_NAME = 300, 160, 128
 _MAX_PARAMETERS, _MAX_OPTIONS, _MAX_DEPTH = 12, 6, 2
 _MAX_RESULT = 6_000
-_MAX_ERROR = 300
+_MAX_ERROR = _MAX_QUESTION = 300
 _CALL_S, _CANCEL_S, _POLL_S = 20.0, 2.0, 0.1
 _FILL_S = 0.4
 """Seconds until a form is filled that a person must send: it gives no answer before."""
@@ -201,6 +206,83 @@ class PageTools:
         answer = self._answers.setdefault(str(event["invocationId"]), asyncio.get_running_loop().create_future())
         if not answer.done():
             answer.set_result(event)
+
+
+@dataclass(slots=True)
+class PageToolCall:
+    """Call of a tool in a step. The request guard holds as for a click; the words of the tool may only open it."""
+
+    tools: PageTools
+    guard: RequestGuard
+    outlines: PageOutlines
+    step: Step
+    notice: Callable[[str], None]
+    """Add a line to the answer of the step."""
+    tool: PageTool = field(init=False)
+
+    async def run(self, deadline_at: float) -> tuple[str, ...]:
+        """Return the lines of the result, or nothing. Raises PageToolError if the call is refused or fails."""
+        guard, tool = self.guard, self.tools.find(self.step.text)
+        self.tool = tool
+        guard.open_site = await self._check(deadline_at)
+        left_s, result = deadline_at - time.monotonic(), []
+        try:
+            result = await self.tools.call(
+                tool, self.step.arguments, limit_s=left_s, is_refused=lambda: guard.has_refused_document
+            )
+        except PageToolError:
+            # A refusal explains the failure, and is reported later.
+            if not guard.refused_writes and not guard.refused_hosts:
+                raise
+        finally:
+            guard.open_site = ""
+        for sent in guard.open_sends[:1]:
+            self.notice(f"sent {sent}, because the tool says that it only reads")
+        if result:
+            for refused in guard.refused_writes[:1]:
+                self.notice(f"not sent: {refused}")
+            guard.refused_writes.clear()
+        elif not tool.is_sent:
+            self.notice("the form is filled and not sent: press its button to send it")
+        return ("returned:", *result) if result else ()
+
+    async def _check(self, deadline_at: float) -> str:
+        """Return the site to which a call may send data. Raises PageToolError if the call is refused."""
+        guard, tool = self.guard, self.tool
+        is_read_only, is_asked = guard.mode is ActingMode.READ, tool.consequential and guard.ask is not None
+        if tool.consequential and is_read_only:
+            says = "the page says that this tool has consequences, and SEARCH_MCP_ACTING=read only reads"
+            raise PageToolError(f"refused: {says}; {SET_ACT}")
+        text = quote(truncate(clean_text(self.step.source), _MAX_QUESTION))
+        question = f"May the step {text} run? The page says that this tool has consequences."
+        if is_asked and not await guard.ask_in_time(question, deadline_at - time.monotonic()):
+            raise PageToolError("refused: the person did not allow it")
+        await self._hide_secrets()
+        is_open = is_asked or (is_read_only and tool.reads and self.tools.mode is PageToolsMode.ON)
+        return site_of(self.tools.url_of(tool)) if is_open else ""
+
+    async def _hide_secrets(self) -> None:
+        """Refuse passwords, cards and codes in `read`, as `type` does; else redact them in all later answers."""
+        await self.outlines.take()
+        names = self.tool.secrets | self.outlines.secret_names()
+        arguments = _iter_arguments(self.step.arguments)
+        values = [text for name, text in arguments if name in names or is_card_number(text)]
+        if values and self.guard.mode is ActingMode.READ:
+            raise PageToolError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {SET_ACT}")
+        self.outlines.hide(values)
+
+
+def _iter_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts and numbers in the arguments of a tool, each with the name of its parameter."""
+    waiting: list[tuple[str, Any]] = list(arguments.items())
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += ((name, part) for part in value)
+        elif value not in (None, True, False):
+            yield name, str(value)
 
 
 def _read_tool(row: Mapping[str, Any], session: Session) -> PageTool:

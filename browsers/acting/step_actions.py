@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -13,9 +13,8 @@ from browsers.acting.elements import ElementCoveredError, PageElement
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.page_outlines import WINDOW_SIZE
-from browsers.acting.page_requests import ActingMode, site_of
-from browsers.acting.page_tools import PageTool, PageToolError, PageToolsMode
-from browsers.acting.roles_and_names import is_card_number
+from browsers.acting.page_requests import SET_ACT, ActingMode
+from browsers.acting.page_tools import PageToolCall
 from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepTarget, StepTargetError
 from browsers.cdp.session import CommandFailedError
 from browsers.scripts import call_page
@@ -30,8 +29,6 @@ _SCROLL_SHARE = 0.85
 """Share of the window height that `scroll down` and `scroll up` scroll."""
 _SCROLL_IN_PX = 400.0
 """CSS pixels that `scroll TARGET` scrolls by default."""
-_MAX_QUESTION = 300
-_SET_ACT = "the operator can set SEARCH_MCP_ACTING=act"
 _T = TypeVar("_T")
 
 
@@ -142,7 +139,7 @@ class StepActions:
             await element.hover()
         elif step.verb == "type":
             if page.outlines.is_secret(line.ref) and self._page.guard.mode is ActingMode.READ:
-                raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {_SET_ACT}")
+                raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {SET_ACT}")
             made = await element.type(step.text, slowly=step.way == "slowly")
             if made is not None:
                 is_secret = page.outlines.is_secret(line.ref)
@@ -181,7 +178,7 @@ class StepActions:
         """Give a file to a file field, or to the one for which the page asks after a click on the element."""
         dialogs = self._page.dialogs
         if self._page.guard.mode is ActingMode.READ:
-            raise StepError(f"refused: SEARCH_MCP_ACTING=read gives no files to pages; {_SET_ACT}")
+            raise StepError(f"refused: SEARCH_MCP_ACTING=read gives no files to pages; {SET_ACT}")
         if step.data is None:
             raise StepError(f"{quote(step.text[:80])} was not read")
         left_s, url = self._deadline_at - time.monotonic(), self._page.outlines.url
@@ -201,56 +198,11 @@ class StepActions:
             raise StepError(f"{element.label} takes no file")
 
     async def _call(self, step: Step) -> None:
-        """Call a tool of the page. The request guard holds as for a click; the words of the tool may only open it."""
-        page, guard = self._page, self._page.guard
-        tool = page.tools.find(step.text)
-        guard.open_site = await self._check_call(tool, step)
-        left_s, result = self._deadline_at - time.monotonic(), []
-        try:
-            result = await page.tools.call(
-                tool, step.arguments, limit_s=left_s, is_refused=lambda: guard.has_refused_document
-            )
-        except PageToolError:
-            # A refusal explains the failure, and is reported later.
-            if not guard.refused_writes and not guard.refused_hosts:
-                raise
-        finally:
-            guard.open_site = ""
-        for sent in guard.open_sends[:1]:
-            page.notice(f"sent {sent}, because the tool says that it only reads")
-        if result:
-            for refused in guard.refused_writes[:1]:
-                page.notice(f"not sent: {refused}")
-            guard.refused_writes.clear()
-            self.result = ("returned:", *result)
-        elif not tool.is_sent:
-            page.notice("the form is filled and not sent: press its button to send it")
-        elif not page.has_new_document:
+        page = self._page
+        call = PageToolCall(page.tools, page.guard, page.outlines, step, page.notice)
+        self.result = await call.run(self._deadline_at)
+        if not self.result and call.tool.is_sent and not page.has_new_document:
             self.result = ("returned nothing",)
-
-    async def _check_call(self, tool: PageTool, step: Step) -> str:
-        """Return the site to which a call may send data. Raises StepError if the call is refused."""
-        page, guard = self._page, self._page.guard
-        is_read_only, is_asked = guard.mode is ActingMode.READ, tool.consequential and guard.ask is not None
-        if tool.consequential and is_read_only:
-            says = "the page says that this tool has consequences, and SEARCH_MCP_ACTING=read only reads"
-            raise StepError(f"refused: {says}; {_SET_ACT}")
-        text = quote(truncate(clean_text(step.source), _MAX_QUESTION))
-        question = f"May the step {text} run? The page says that this tool has consequences."
-        if is_asked and not await guard.ask_in_time(question, self._deadline_at - time.monotonic()):
-            raise StepError("refused: the person did not allow it")
-        await self._hide_secrets(tool, step)
-        is_open = is_asked or (is_read_only and tool.reads and page.tools.mode is PageToolsMode.ON)
-        return site_of(page.tools.url_of(tool)) if is_open else ""
-
-    async def _hide_secrets(self, tool: PageTool, step: Step) -> None:
-        """Refuse passwords, cards and codes in `read`, as `type` does; else redact them in all later answers."""
-        await self._page.outlines.take()
-        names = tool.secrets | self._page.outlines.secret_names()
-        values = [text for name, text in _iter_texts(step.arguments) if name in names or is_card_number(text)]
-        if values and self._page.guard.mode is ActingMode.READ:
-            raise StepError(f"refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes; {_SET_ACT}")
-        self._page.outlines.hide(values)
 
     async def _drag(self, step: Step, element: PageElement) -> None:
         to = None
@@ -335,19 +287,6 @@ class StepActions:
         # The compositor scrolls in frames of its own.
         await asyncio.sleep(0.1)
         await page.wait_until_idle()
-
-
-def _iter_texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the texts and numbers in the arguments of a tool, each with the name of its parameter."""
-    waiting: list[tuple[str, Any]] = list(arguments.items())
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += value.items()
-        elif isinstance(value, list):
-            waiting += ((name, part) for part in value)
-        elif value not in (None, True, False):
-            yield name, str(value)
 
 
 _MORE_LIMIT_S = 30.0

@@ -11,7 +11,7 @@ from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.outline import Outline
 from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, describe_look, write_heading, write_outline
 from browsers.acting.page_outlines import serialize_page
-from browsers.acting.page_requests import ActingMode
+from browsers.acting.page_requests import SET_ACT, ActingMode
 from browsers.acting.step_actions import StepActions, StepError
 from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTargetError
 from browsers.cdp.session import CommandFailedError
@@ -173,8 +173,7 @@ class StepRunner:
         if guard.refused_writes and guard.mode is ActingMode.ACT:
             reason = f"the person did not allow it to send {guard.refused_writes[0]}"
         elif guard.refused_writes:
-            reason = f"it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"
-            reason += " the operator can set SEARCH_MCP_ACTING=act"
+            reason = f"it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads; {SET_ACT}"
         elif guard.refused_hosts:
             reason = f"it leads to {guard.refused_hosts[0]}, which is not a host of this session;"
             reason += " open it if you want to go there"

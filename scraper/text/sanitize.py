@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from scraper.values.text import truncate
+from scraper.values.text import read_table, truncate
 
 _ALWAYS_REMOVED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
@@ -53,33 +53,10 @@ _JOINING = re.compile(
 _BESIDE_NUMBER_MARK = re.compile(f"[{_ARABIC}]")
 _VIRAMA = 9
 """Canonical combining class of the marks beside which a zero-width joiner changes a letter's form."""
-_PEOPLE = "👦👧👨👩🧑🧒"
-_ROLES = "⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰"
-_GENDER_EMOJI = "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟"
-_JOINED_EMOJI = (
-    (_PEOPLE, _PEOPLE + _ROLES + "❤🤝🐰"),
-    ("❤", _PEOPLE + "💋🔥🩹"),
-    ("💋🤝🐰", _PEOPLE),
-    (_GENDER_EMOJI, "♀♂"),
-    ("♀♂🏃🚶🧎🦯🦼🦽", "➡"),
-    ("🏳", "🌈⚧"),
-    ("🐦", "⬛🔥"),
-    ("🙂", "↔↕"),
-    *(tuple(pair) for pair in "🏴☠ 🐕🦺 🐈⬛ 🐻❄ 👁🗨 😮💨 😵💫 😶🌫 🍋🟩 🍄🟫 ⛓💥 🫱🫲".split()),
-)
-"""Emoji that a joiner connects with the following ones to one picture (emoji-zwj-sequences.txt of Unicode)."""
+_EMOJI = read_table(__package__, "emoji.toml")
 _KEYCAP = "\u20e3"
-_TEXT_OR_EMOJI = re.compile(
-    "[©®‼⁉™ℹ↔-↙↩↪⌨⏏⏭-⏯⏱⏲⏸-⏺Ⓜ▪▫▶◀◻◼☀-☄☎☑☘☝☠☢☣☦☪☮☯☸-☺♀♂♟♠♣♥♦♨♻♾⚒⚔-⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷-⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅-⬇〰〽㊗㊙"
-    "\U0001f170\U0001f171\U0001f17e\U0001f17f\U0001f202\U0001f237\U0001f321\U0001f324-\U0001f32c\U0001f336\U0001f37d"
-    "\U0001f396\U0001f397\U0001f399-\U0001f39b\U0001f39e\U0001f39f\U0001f3cb-\U0001f3ce\U0001f3d4-\U0001f3df\U0001f3f3"
-    "\U0001f3f5\U0001f3f7\U0001f43f\U0001f441\U0001f4fd\U0001f549\U0001f54a\U0001f56f\U0001f570\U0001f573-\U0001f579"
-    "\U0001f587\U0001f58a-\U0001f58d\U0001f590\U0001f5a5\U0001f5a8\U0001f5b1\U0001f5b2\U0001f5bc\U0001f5c2-\U0001f5c4"
-    "\U0001f5d1-\U0001f5d3\U0001f5dc-\U0001f5de\U0001f5e1\U0001f5e3\U0001f5e8\U0001f5ef\U0001f5f3\U0001f5fa\U0001f6cb"
-    "\U0001f6cd-\U0001f6cf\U0001f6e0-\U0001f6e5\U0001f6e9\U0001f6f0\U0001f6f3]"
-)
-"""Symbols that are text without a variation selector, and emoji with one (emoji-data.txt of Unicode)."""
-
+_TEXT_OR_EMOJI = re.compile(_EMOJI["text_or_emoji"])
+"""Symbols that are text without a variation selector, and emoji with one."""
 
 _FEW = 20
 """Characters that are replaced one after the other. A hostile text may have thousands."""
@@ -177,7 +154,7 @@ def _joins_emoji(text: str, at: int, after: str) -> bool:
     before = text[at - 1] if at else ""
     if before == "\ufe0f" or "\U0001f3fb" <= before <= "\U0001f3ff":
         before = text[at - 2] if at > 1 else ""
-    return bool(before and after) and any(before in first and after in second for first, second in _JOINED_EMOJI)
+    return bool(before and after) and any(before in first and after in second for first, second in _EMOJI["joined"])
 
 
 _MOJIBAKE = re.compile(

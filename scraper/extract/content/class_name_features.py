@@ -24,12 +24,9 @@ KINDS = tuple(_KIND_NAMES)
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 NOTE, ADVERTISEMENT = 1, 2
-_NOTES = frozenset("note tip warning caution important admonition callout infobox".split())
-_NOTES |= {f"{name}s" for name in _NOTES}
-_ADVERTISEMENTS = frozenset(
-    "ad ads advert adverts adslot adunit adbox adcontainer adwrapper share sharing social".split()
-)
-_ADVERTISEMENT_STARTS = ("advertis", "sponsor", "promot")
+_RULES = {name: tuple(words.split()) for name, words in _TABLE["rules"].items()}
+_NOTES = frozenset((*_RULES["notes"], *(f"{name}s" for name in _RULES["notes"])))
+_ADVERTISEMENTS, _ADVERTISEMENT_STARTS = frozenset(_RULES["advertisements"]), _RULES["advertisement_starts"]
 
 _ALL_WORDS = [
     (1 << bit, [*names.split(), *(read_words("posts.comment_class") if kind == "comments" else ())])
