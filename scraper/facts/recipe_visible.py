@@ -51,7 +51,6 @@ _MAX_LINES = 100
 _MAX_LINE = 2_000
 _MAX_ROW = 200
 _MAX_HEADING = 60
-_MAX_ROW_PARTS = 3
 _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements after a heading in which its list is searched."""
@@ -135,7 +134,6 @@ def _find_lists(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]
     for heading in kind.headings:
         yield from _below(body, heading, other.headings[0])
     if is_named:
-        yield from _named_groups(_leaves(body, kind.names), kind, other)
         yield from _shaped(body, kind, other)
     if kind is _INGREDIENTS:
         yield from _beside(body, kind.headings[0])
@@ -188,19 +186,12 @@ def _named_groups(items: Iterable[Element], kind: _Kind, other: _Kind) -> Iterat
 
 
 def _shaped(body: Element, kind: _Kind, other: _Kind) -> Iterator[list[str]]:
-    called = ((element, _called(element)) for element in _ELEMENTS_WITH_NAME(body))
-    for around in _outermost(called, lambda name: kind.names.search(name) and not other.names.search(name)):
-        if not _is_outside(around):
-            yield _row_texts(around)
-
-
-def _outermost(called: Iterable[tuple[Element, str]], is_named: Callable[[str], object]) -> Iterator[Element]:
+    is_named = cache(lambda name: kind.names.search(name) and not other.names.search(name))
     outer: set[Element] = set()
-    is_known = cache(is_named)
-    for element, name in called:
-        if is_known(name) and outer.isdisjoint(element.iterancestors()):
-            outer.add(element)
-            yield element
+    for around in filter(lambda one: is_named(_called(one)), _ELEMENTS_WITH_NAME(body)):
+        if outer.isdisjoint(around.iterancestors()) and not _is_outside(around):
+            outer.add(around)
+            yield from _row_texts(around)
 
 
 def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
@@ -209,28 +200,11 @@ def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
             around = islice((element, *element.iterancestors()), 3)
             for box in (one for part in around for one in (part.getnext(), part.getparent())):
                 if box is not None and box.tag not in _OUTSIDE_LIST:
-                    yield _row_texts(box)
+                    yield from _row_texts(box)
 
 
 def _is_outside(element: Element) -> bool:
     return next(element.iterancestors(*OUTSIDE), None) is not None
-
-
-def _leaves(body: Element, names: WordPattern) -> Iterator[Element]:
-    called = ((element, element.get("class") or "") for element in _ELEMENTS_WITH_CLASS(body))
-    for around in _outermost(called, names.search):
-        boxes = filter(_is_line, around.iter("p", "div"))
-        yield from dict.fromkeys(_find_row(box, around) for box in boxes)
-
-
-def _find_row(box: Element, listing: Element) -> Element:
-    """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
-    row = box.getparent()
-    is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
-    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_ROW:
-        return box
-    beside = (row.getprevious(), row.getnext())
-    return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
 
 
 def _nearest_named(
@@ -291,12 +265,17 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
 def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
     """Return the items and paragraphs of the section after a heading, and its boxes of one line."""
     inside, above = set(heading.iterdescendants()), set(heading.iterancestors())
+    box: Element | None = None
     found: list[Element] = []
     boxes: list[Element] = []
     for element in behind:
         beside = element.tag in OUTSIDE or not above.issuperset(element.iterancestors(*OUTSIDE))
         if element in inside or beside:
             continue
+        if len(found) == 2 and box is None:
+            box = next(one for one in found[0].iterancestors() if one in above)
+        if box is not None and box not in element.iterancestors():
+            break
         is_other = element.tag in _HEADING_LIKE and _is_heading(element, other)
         if (found or boxes) and (_ends_section(element, heading) or is_other):
             around = set(element.iterancestors())
@@ -326,11 +305,11 @@ _MAX_ROW_ELEMENTS = 1_000
 _MAX_TEXT = 20_000
 
 
-def _row_texts(around: Element) -> list[str]:
-    """Return the texts of the descendants of one tag, class and depth that hold most of the text of an element."""
+def _row_texts(around: Element) -> Iterator[list[str]]:
+    """Yield the texts of descendants of one tag, class and depth that hold most of the text of an element."""
     whole = len("".join(text_of(around).split()))
     if not 0 < whole <= _MAX_TEXT:
-        return []
+        return
     top = depth_of(around)
     shapes: dict[tuple[str, str, int], list[Element]] = {}
     for element in islice(around.iterdescendants("*"), _MAX_ROW_ELEMENTS):
@@ -341,8 +320,7 @@ def _row_texts(around: Element) -> list[str]:
         texts = _texts(rows)
         if all(texts) and sum(len("".join(text.split())) for text in texts) >= _MIN_SHARE * whole:
             lines = dict.fromkeys(map(_strip_list_marker, texts))
-            return [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
-    return []
+            yield [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _texts(rows: list[Element]) -> list[str]:
@@ -374,12 +352,12 @@ def _split_at_line_breaks(element: Element) -> list[str]:
 
 def _text_of_item(element: Element) -> str:
     """Return the text of an element with a space between adjacent parts, such as amount and name in cells."""
-    if len(element) < 2:
-        return text_of(element)
+    if not len(element):
+        return element.text or ""
     text = element.text or ""
     before: Element | None = None
     for part in element:
-        inner = _text_of_item(part)
+        inner = _text_of_item(part) if part.tag != "br" else "\n"
         if before is not None and not before.tail and text[-1:].isalnum() and inner[:1].isalnum():
             text += " "
         text += inner + (part.tail or "")
