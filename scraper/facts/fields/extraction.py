@@ -39,6 +39,7 @@ _AMBIGUOUS = (
 _OTHERS_DO_NOT_FIT = (
     "The recipe does not fit this page, so fields without an example have no value: add them to the example."
 )
+_FEW = "The page has no longer list; these records may be only a part of it or beside its content."
 _EMPTY = "The page shows the label of `{name}` without a value."
 _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
@@ -212,6 +213,8 @@ def _read_usual_records(page: _Page) -> PageFields:
         rows = [row for row in (read_table_columns(page.texts, one.table, rows) if one.table else rows) if row]
         if len(rows) >= MIN_RECORDS or one.table:
             return _make_answer(page, rows)
+        if len(rows) == len(one.records):
+            return _make_answer(page, rows, _FEW)
     return PageFields(page.url, largest=find_largest_group(page.texts))
 
 

@@ -87,7 +87,8 @@ def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
     """Return the first text of a record without heading, link and name, if it is short and no amount."""
     parts = (part for element in record for part in page.descendants(element))
     for part in parts:
-        if page.has_text(part) and not page.has_blocks(part):
+        is_whole = len(part) < 2 or (part.text or "").strip()
+        if is_whole and page.has_text(part) and not page.has_blocks(part):
             text = page.text(part)
             if _MIN_FIRST <= len(text) <= _MAX_TITLE and not money.MONEY.search(text):
                 return _Title(part, text, _place(part, record), 0.0)

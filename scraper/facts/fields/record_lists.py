@@ -14,12 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import itemgetter
+from urllib.parse import urlsplit
 
-from scraper.facts.data_tables import DataTable, read_tables
+from scraper.facts.data_tables import DataTable, read_box_grids, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.text_leaves import ElementTexts
+from scraper.facts.money import MONEY
 from scraper.html.dom.parsing import HEADINGS, Element
 from scraper.html.page import main_content
+from scraper.urls import join_url
 
 MAX_LISTS = 5
 """Lists of one page that are returned by default."""
@@ -52,6 +55,8 @@ _ASIDE_LOSS = 3.5
 """Deduction for lists outside the main content, times `aside`."""
 _MAX_TEXT = 200
 """Characters of a record. More text says nothing: that of reviews is longer than that of products."""
+_MAX_RECORD_TEXT = 1_000
+"""Characters of a record that are searched for a price."""
 _CONSENT = 4.0
 _BESIDE = frozenset({"nav", "footer", "header", "aside"})
 
@@ -110,6 +115,18 @@ class _ListRater:
     def _count(self, before: Sequence[int], record: RecordElements) -> int:
         number, end = self._page.number, self._page.end
         return sum(before[end[number[element]]] - before[number[element]] for element in record)
+
+    def features(self, records: Sequence[RecordElements]) -> set[str]:
+        """Return the features that all of some records have: a heading, a picture, a price."""
+        return {
+            name
+            for name, has in (
+                ("heading", lambda record: self._count(self._headings_before, record)),
+                ("image", lambda record: self._count(self._images_before, record)),
+                ("price", lambda record: MONEY.search(" ".join(map(self._page.text, record))[:_MAX_RECORD_TEXT])),
+            )
+            if all(map(has, records))
+        }
 
     def _links_in(self, record: RecordElements) -> list[Element]:
         links: list[Element] = []
@@ -232,12 +249,14 @@ def find_largest_group(page: ElementTexts) -> int:
 class _ListFinder:
     def __init__(self, page: ElementTexts) -> None:
         self._page = page
+        self._host = urlsplit(page.page.url).hostname
         self._rater = _ListRater(page)
         self._classes = self._rater.classes
         self._shapes = self._read_shapes()
-        tables = list(read_tables(page.body, page.text))
-        self._tables = {row: table for table in tables if any(table.headers) for row, _ in table.rows}
-        self._no_records = frozenset().union(*(table.single_rows for table in tables))
+        tables = [*read_tables(page.body, page.text), *read_box_grids(page.elements, page.text)]
+        self._tables = [table for table in tables if any(table.headers)]
+        self._in_tables = {part for table in self._tables for row, _ in table.rows for part in row}
+        self._in_tables.update(*(table.single_rows for table in tables))
         self._spans = cache(lambda one: sorted(map(self._span, one.records)))
         """Return the sorted spans of the records of a list."""
 
@@ -262,11 +281,12 @@ class _ListFinder:
         return dict(zip(page.elements, shapes, strict=True))
 
     def find(self, most: int) -> list[RecordList]:
+        tables = [RecordList([[*row] for row, _ in table.rows[:MAX_RECORDS]], table=table) for table in self._tables]
         # A list has at least one percent of the text of the page.
-        lists = [one for one in self._candidates() if 100 * self._length(one) >= self._rater.total]
+        found = [*(one for one in tables if len(one.records) >= MIN_RECORDS), *self._candidates()]
+        lists = [one for one in found if 100 * self._length(one) >= self._rater.total]
         for one in lists:
             one.score = self._rater.rate(one)
-            one.table = self._find_table(one)
             if one.table and one.score > -math.inf:
                 one.score = max(one.score, _MIN_SCORE)
         lists = [one for one in lists if one.score >= _MIN_SCORE]
@@ -284,13 +304,37 @@ class _ListFinder:
                 is_covered[start:end] = b"\x01" * (end - start)
             if len(chosen) == most:
                 break
-        tables = {id(table): table for table in self._tables.values()}.values()
-        return chosen or [RecordList([[row] for row, _ in table.rows], table=table) for table in tables][:most]
+        for one in chosen:
+            self._add_others(one)
+        return chosen or tables[:most] or self._find_pair()
 
-    def _find_table(self, one: RecordList) -> DataTable | None:
-        tables = {id(table): table for record in one.records if (table := self._tables.get(record[0]))}
-        table = next(iter(tables.values()), None)
-        return table if table and len(tables) == 1 and len(one.records) == len(table.rows) else None
+    def _find_pair(self) -> list[RecordList]:
+        """Return the best list of two linked records with a heading, a picture or a price."""
+        pairs = [one for one in self._candidates(2) if len(one.records) == 2 and self._rater.features(one.records)]
+        pairs = [one for one in pairs if len(set(map(self._rater.first_link, one.records)) - {""}) == 2]
+        best = max(pairs, key=self._rater.rate, default=None)
+        return [best] if best and self._rater.rate(best) >= _MIN_SCORE else []
+
+    def _add_others(self, one: RecordList) -> None:
+        """Add siblings of the records with their classes and all features of theirs, such as a larger first one.
+
+        Links must lead to pages of the site: rows beside those of a result page are advertisements.
+        """
+        shared = set.intersection(*(set(self._classes[record[0]]) for record in one.records))
+        links = {self._link(record) for record in one.records}
+        if one.table or not shared or any(host != self._host for host, _ in links) or max(map(len, one.records)) > 1:
+            return
+        features = self._rater.features(one.records[:_RATED_RECORDS])
+        parents = [parent for parent in {record[0].getparent() for record in one.records} if parent is not None]
+        for other in self._page.children(parents[0]) if len(parents) == 1 and features else ():
+            link = self._link([other])
+            if link[0] == self._host and link not in links and shared <= set(self._classes[other]):
+                one.records += [[other]] if features <= self._rater.features([[other]]) else []
+        one.records.sort(key=lambda record: self._page.number[record[0]])
+
+    def _link(self, record: RecordElements) -> tuple[str | None, str]:
+        link = urlsplit(join_url(self._page.page.base, self._rater.first_link(record)))
+        return link.hostname, link.path
 
     def _join_sections(self, lists: Sequence[RecordList]) -> list[RecordList]:
         """Return lists that join the records of several lists of one kind, which headings or ads separate."""
@@ -340,28 +384,31 @@ class _ListFinder:
         targets = {self._rater.first_link([record[0]]) for record in parts.records} - {""}
         return len(targets) >= least and self._length(parts) >= 0.6 * self._length(groups)
 
-    def _candidates(self) -> Iterator[RecordList]:
+    def _candidates(self, least: int = MIN_RECORDS) -> Iterator[RecordList]:
         by_parent: defaultdict[object, list[list[Element]]] = defaultdict(list)
         paths: list[int] = []
         for at, element in enumerate(self._page.elements):
             parent, tag = self._page.parents[at], self._page.tags[at]
             paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
-            children = [child for child in self._page.children(element) if child not in self._no_records]
-            if not children or element in self._tables:
+            children = [child for child in self._page.children(element) if child not in self._in_tables]
+            if not children or element in self._in_tables:
                 continue
-            groups = self._group(children)
-            for group in groups:
+            known: set[object] = set()
+            for group in self._group(children):
                 with_content = [child for child in group if self._rater.has_content(child)]
-                if with_content:
-                    first = with_content[0]
-                    by_parent[paths[at], first.tag, self._classes[first]].append(with_content)
-                if len(with_content) >= MIN_RECORDS:
+                kind = (paths[at], group[0].tag, self._classes[with_content[0]]) if with_content else None
+                # Two single elements of different shapes are parts of one record.
+                if len(with_content) > 1 or kind not in known:
+                    by_parent[kind].append(with_content)
+                known.add(kind)
+                if len(with_content) >= least:
                     yield RecordList([[child] for child in with_content[:MAX_RECORDS]])
             if len(children) >= 2 * MIN_RECORDS:
                 yield from self._runs(children)
+        by_parent.pop(None, None)
         for parts in by_parent.values():
             records = [[child] for part in parts for child in part]
-            if len(parts) >= 2 and len(records) >= MIN_RECORDS:
+            if len(parts) >= 2 and len(records) >= least:
                 yield RecordList(records[:MAX_RECORDS])
 
     def _group(self, children: Sequence[Element]) -> list[list[Element]]:
