@@ -22,6 +22,8 @@ _MAX_PRODUCT_VALUE = 60
 """Characters of a value of `LabeledValueFinder`."""
 _MAX_LINES = 4
 """Lines after a label that are searched for its value; those before it have only marks."""
+_OF_SECOND = 0.9
+"""Weight of a label behind its value."""
 _MAX_CLIMB = 4
 """Elements from a label up to the one that contains its value too."""
 _SKIPPED = UNREADABLE | CONTROLS | {"option", "noscript"}
@@ -132,7 +134,9 @@ class _PairReader:
         for at, line in enumerate(self._lines):
             labels = _split_line(line)
             for label, parts in labels:
-                if not label.text or not self._is_requested(label.text):
+                if before := self._find_before(labels, at):
+                    yield before
+                if not label.text or not self._is_requested(label.text) or (before and not parts):
                     continue
                 if parts:
                     weight = 1.0 if label.is_marked else 0.9
@@ -164,6 +168,21 @@ class _PairReader:
             if has_place and not parts:
                 break
         return empty
+
+    def _find_before(self, groups: Sequence[_Group], at: int) -> LabelValue | None:
+        """Return the second of two texts in one of several equal boxes as the label of the first."""
+        (first, parts), line = groups[0], self._lines[at]
+        box, value, label = line.owner, first, parts[0][0] if parts else ""
+        if not parts and at and len(before := _split_line(self._lines[at - 1])) == 1 and not before[0][1]:
+            above = {self._lines[at - 1].owner, *self._lines[at - 1].owner.iterancestors()}
+            box = next((one for one in islice(line.owner.iterancestors(), 2) if one in above), box)
+            value, label = before[0][0], first.text
+        beside = [one for one in (box.getprevious(), box.getnext()) if one is not None and _is_alike(one, box)]
+        is_whole = name_key(text_of(box)) == name_key(value.text + label)
+        if not (is_whole and value.text and label and self._is_requested(label)) or len(groups) > 1:
+            return None
+        is_repeated = any(len(one) == len(box) for one in beside)
+        return LabelValue(label, value.text, value.element, _OF_SECOND) if is_repeated else None
 
     def _climb_to_cell(self, owner: Element) -> list[Element]:
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]

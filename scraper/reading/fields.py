@@ -15,7 +15,7 @@ from scraper.caching import DistributedSingleFlight, LoadRequest, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import SharedState
 from scraper.extract import worker_jobs
-from scraper.facts.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
+from scraper.facts.fields.model import MIN_FITTING, FieldRequest, PageFields
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import visit_outcome
 from scraper.reading.response_reader import VisitResult, run_in_worker
@@ -321,15 +321,13 @@ def check_fields(url: str, fields: PageFields, warnings: tuple[str, ...] = ()) -
         )
     if fields.unlisted:
         return errors.NoRecordsError(
-            f"No list of {MIN_RECORDS} or more records on {page} fits; not in the best one: "
+            f"No list of records on {page} fits; not in the best one: "
             f"{', '.join(f'`{name[:40]}`' for name in fields.unlisted[:_MAX_NAMES])}.",
             target=url,
             next_step="Use `records` alone for the rows of its main list, or give an example of one row.",
         )
     if not fields.records and not fields.values:
         return errors.NoRecordsError(
-            f"There is no list of {MIN_RECORDS} or more records on {page}; largest: {fields.largest}.",
-            target=url,
-            next_step="Use `fetch` for its text.",
+            f"There is no list of records on {page}.", target=url, next_step="Use `fetch` for its text."
         )
     return replace(fields, warnings=(*warnings, *fields.warnings))

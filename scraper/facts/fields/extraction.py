@@ -1,5 +1,6 @@
 """Extract requested fields, or the records of a list with the usual columns or requested ones, from pages."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +18,10 @@ from scraper.facts.fields.named_values import NamedValueFinder, find_shared_text
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import read_rows, read_table_columns
 from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordFields
-from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
+from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_lists
 from scraper.facts.fields.text_leaves import MAX_ELEMENTS, ElementTexts
 from scraper.facts.model import DISPUTED
-from scraper.html.dom.parsing import element_selector, text_of
+from scraper.html.dom.parsing import Element, element_selector, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageTree
 from scraper.model import StructuredData
@@ -192,6 +193,10 @@ def _learn_recipe(page: _Page, values: Mapping[str, str | None]) -> str:
 
 _LINKS = element_selector(".//a[@href]")
 _NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
+_NEXT_LABEL = WordPattern(r"\b{links.next}\W*\Z")
+_NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:[_-]?(?:page|link))?(?:\s|$)", re.IGNORECASE)
+_CURRENT_CLASS = re.compile(r"(?:^|[\s_-])(?:current|active|selected)(?:\s|$)", re.IGNORECASE)
+_CALENDAR = frozenset({"tr", "tbody", "table"})
 _PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
@@ -215,7 +220,7 @@ def _read_usual_records(page: _Page) -> PageFields:
             return _make_answer(page, rows)
         if len(rows) == len(one.records):
             return _make_answer(page, rows, _FEW)
-    return PageFields(page.url, largest=find_largest_group(page.texts))
+    return PageFields(page.url)
 
 
 def _read_lists(pages: Sequence[_Page], request: FieldRequest, recipe: ExtractionRecipe | None) -> list[PageFields]:
@@ -263,7 +268,7 @@ class _PageLists:
 
     def no_list(self) -> PageFields | None:
         """Return the answer for a page without a list; None if there is a list."""
-        return None if self.lists else PageFields(self._page.url, largest=find_largest_group(self._page.texts))
+        return None if self.lists else PageFields(self._page.url)
 
     def learn(self, example: Mapping[str, str]) -> _ExampleColumns:
         """Return the columns of an example in the first list with a record that contains all of its values."""
@@ -328,15 +333,42 @@ def _find_next_page(tree: PageTree) -> str:
     links = [(link, link.get("href") or "") for link in _LINKS(tree.body)]
     declared = [url for relation, url in tree.head.links if "next" in relation.split()]
     declared += [url for link, url in links if "next" in (link.get("rel") or "").lower().split()]
-    for name in ("", "aria-label", "title"):
-        texts = (" ".join(((link.get(name) if name else text_of(link)) or "").split()) for link, _ in links)
-        declared += [url for (_, url), text in zip(links, texts, strict=True) if _NEXT_WORDS.fullmatch(text)]
+    declared += [url for link, url in links if _NEXT_WORDS.fullmatch(" ".join(text_of(link).split()))]
+    for name, pattern in (("aria-label", _NEXT_LABEL), ("title", _NEXT_LABEL), ("class", _NEXT_CLASS)):
+        declared += [url for link, url in links if pattern.search(link.get(name) or "")]
+    declared += filter(None, map(_find_next_number, [link for link, _ in links if _page_number(text_of(link))]))
     declared += [url for _, url in links if _is_next_number(tree.url, join_url(tree.base, url))]
     for target in declared:
         url = join_url(tree.base, target) if target else ""
         if url.startswith(("http://", "https://")) and url.partition("#")[0] != tree.url.partition("#")[0]:
             return url
     return ""
+
+
+def _page_number(text: str) -> int:
+    """Return a whole text as the number of a page, or 0."""
+    return int(text) if (text := text.strip()).isdecimal() and len(text) < 4 else 0
+
+
+def _find_next_number(link: Element) -> str:
+    """Return the address of a link if it is the number behind that of the current page, in a row of numbers."""
+    number = _page_number(text_of(link))
+    for box in itertools.islice(link.iterancestors(), 4):
+        texts = [text for text in map(str.strip, box.itertext()) if text]
+        numbers = list(filter(None, map(_page_number, texts)))
+        if len(numbers) < 2:
+            continue
+        linked = {_page_number(text_of(one)): one for one in box.iter("a") if one.get("href")}
+        current = [one for one in numbers if one not in linked or _is_current(linked[one])]
+        is_row = numbers == sorted(numbers) and 2 * len(numbers) >= len(texts) and box.tag not in _CALENDAR
+        return link.get("href") or "" if is_row and current == [number - 1] else ""
+    return ""
+
+
+def _is_current(link: Element) -> bool:
+    around = link.getparent()
+    names = f"{link.get('class') or ''} {'' if around is None else around.get('class') or ''}"
+    return link.get("aria-current") is not None or _CURRENT_CLASS.search(names) is not None
 
 
 def _is_next_number(url: str, other: str) -> bool:

@@ -61,6 +61,4 @@ class PageFields:
     """Rows of the list, in page order."""
     next_page: str = ""
     """URL of the next part of the list."""
-    largest: int = 0
-    """Number of similar elements in the largest group, if it has too few for a list."""
     warnings: tuple[str, ...] = ()

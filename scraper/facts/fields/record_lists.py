@@ -233,19 +233,6 @@ def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
     return _ListFinder(page).find(most)
 
 
-def find_largest_group(page: ElementTexts) -> int:
-    """Return the number of items, links or headings in the largest group of one parent, at most `MIN_RECORDS - 1`.
-
-    An answer without a list contains this number.
-    """
-    shapes: Counter[object] = Counter()
-    for element in page.elements:
-        link = element.tag == "a" and element.get("href")
-        if (element.tag == "li" or link or element.tag in HEADINGS) and page.has_text(element):
-            shapes[element.getparent(), element.tag] += 1
-    return min(MIN_RECORDS - 1, max(shapes.values(), default=0))
-
-
 class _ListFinder:
     def __init__(self, page: ElementTexts) -> None:
         self._page = page

@@ -78,3 +78,18 @@ def test_an_empty_place_gives_null_and_never_the_next_label_or_value(form: str, 
     shown = {power: "750 W", color: empty, weight: "9 kg", warranty: empty, origin: "Norway"}
     expected = {power: "750 W", color: None, weight: "9 kg", warranty: None, origin: "Norway"}
     assert values(rows(FORMS[form], shown), *NAMES[language]) == expected
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div><div>{}</div><div>{}</div></div>",
+        "<li><strong>{}</strong><span>{}</span></li>",
+        "<div><h3>{}</h3><p>{}</p></div>",
+        "<div><dd>{}</dd><dt>{}</dt></div>",
+        "<figure><b>{}</b><figcaption>{}</figcaption></figure>",
+    ],
+)
+def test_a_label_may_stand_behind_its_value_in_one_of_several_boxes(box: str) -> None:
+    shown = {"Power": "750 W", "Weight": "9 kg", "Origin": "Norway"}
+    assert values("".join(box.format(value, name) for name, value in shown.items()), *shown) == shown

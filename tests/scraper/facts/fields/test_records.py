@@ -225,16 +225,81 @@ def test_the_next_page_is_found_by_relation_number_and_word(pager: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "largest"),
+    "pager",
     [
-        ("", 0),
-        ("<p>One sentence without any list.</p>", 0),
-        ("<ul><li><a href='/a'>First boat of two</a></li><li><a href='/b'>Second boat of two</a></li></ul>", 2),
+        "<a href='/list/k1'>1</a><b>2</b><a href='/list/k3'>3</a><a href='/list/k4'>4</a>",
+        "<i><a href='/list/k1'>1</a></i><i class=active><a href='#'>2</a></i><i><a href='/list/k3'>3</a></i>",
+        "<a href='/list/k1'>١</a> <a aria-current=page href='/list/k2'>٢</a> <a href='/list/k3'>٣</a>",
+        "<a class=pager__prev href='/list/k1'><svg></svg></a><a class=pager__next href='/list/k3'><svg></svg></a>",
+        "<a title='Go to previous page' href='/list/k1'></a><a title='Go to next page' href='/list/k3'></a>",
     ],
 )
-def test_a_page_without_a_list_has_no_records(html: str, largest: int) -> None:
-    found = records(f"<body>{html}</body>")
-    assert found.records == () and found.largest == largest
+def test_the_next_page_is_found_by_the_row_of_numbers_and_by_names(pager: str) -> None:
+    assert records(f"<body>{CARDS}<div>{pager}</div></body>", url="https://e.com/list/k2").next_page[-8:] == "/list/k3"
+
+
+def test_years_and_days_of_a_calendar_are_no_pages() -> None:
+    years = "<p><a href='/2022'>2022</a> <b>2023</b> <a href='/2024'>2024</a></p>"
+    days = "<table><tr><td><a href='/1'>1</a></td><td>2</td><td><a href='/3'>3</a></td></tr></table>"
+    assert records(f"<body>{CARDS}{years}{days}</body>").next_page == ""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<p>One sentence without any list.</p>",
+        "<ul><li><a href='/a'>First boat of two</a></li><li><a href='/b'>Second boat of two</a></li></ul>",
+        "<div><h3>About</h3><p>We make boats.</p></div><div><h3>Visit</h3><p>We are open until noon.</p></div>",
+    ],
+)
+def test_a_page_without_a_list_has_no_records(html: str) -> None:
+    assert records(f"<body>{html}</body>").records == ()
+
+
+def test_two_cards_are_a_list_with_a_warning() -> None:
+    found = records(f"<body>{MENU}<main>{card('Anchor', 1)}{card('Barge', 2)}</main></body>")
+    assert [row["title"] for row in found.records] == ["Anchor of the north", "Barge of the north"]
+    assert "no longer list" in found.warnings[0]
+
+
+@pytest.mark.parametrize("place", [0, 3])
+@pytest.mark.parametrize(("target", "count"), [("/boats/9", 6), ("https://ads.example/", 5)])
+def test_a_card_of_another_shape_is_a_record_if_it_leads_to_the_site(place: int, target: str, count: int) -> None:
+    texts = "<p>Best of all.</p><p>Made by one person.</p><img src=/a.jpg><b>$ 9.00</b>"
+    cards = [card(name, number) for number, name in enumerate(NAMES, 1)]
+    hero = f"<div class='card lead'><div><h2><a href='{target}'>Galley</a></h2>{texts}</div></div>"
+    cards.insert(place, hero)
+    titles = [row["title"] for row in records(f"<body><main>{''.join(cards)}</main></body>").records]
+    assert len(titles) == count and (titles[place] == "Galley") == (count == 6)
+
+
+def test_a_card_of_two_links_without_classes_is_one_record() -> None:
+    cards = "".join(f"<li><a href='/b/{n}'><h2>{n}</h2> <i>$9</i></a><a href='?add={n}'>Add</a></li>" for n in NAMES)
+    assert [row["title"] for row in records(f"<body><ul>{cards}</ul></body>").records] == list(NAMES)
+
+
+def _boxes(head: str, cell: str, row: str = "{}") -> str:
+    names = row.format("".join(head.format(name) for name in ("Ship", "Port", "Length")))
+    return names + "".join(row.format("".join(map(cell.format, cells))) for cells in TABLE_ROWS)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        _boxes("<i role=columnheader>{}</i>", "<i role=cell>{}</i>", "<div role=row>{}</div>").join(
+            ("<div role=grid>", "</div>")
+        ),
+        _boxes("<i role=columnheader>{}</i>", "<i role=gridcell>{}</i>").join(("<div role=table>", "</div>")),
+        _boxes("<div><b>{}</b></div>", "<div>{}</div>", "<div class=row>{}</div>").join(("<div>", "</div>")),
+        _boxes("<span>{}</span>", "<span>{}</span>", "<div class=row>{}</div>").join(("<div>", "</div>")),
+        _boxes("<div class=head>{}</div>", "<div class=cell>{}</div>").join(("<div>", "</div>")),
+    ],
+)
+def test_grids_of_boxes_have_the_columns_of_their_headers(grid: str) -> None:
+    fields = {"length": "", "ship": ""}
+    (found,) = extraction.extract([page(f"<body><main>{grid}</main></body>")], FieldRequest(True, fields))
+    assert [(row["ship"], row["length"]) for row in found.records] == [(ship, size) for ship, _, size in TABLE_ROWS]
 
 
 def test_of_two_equal_lists_one_is_returned_without_the_other() -> None:
