@@ -25,6 +25,7 @@ from scraper.html.dom import parsing
 from scraper.html.dom.parsing import Element
 from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, expand
 
 _MAX_ROWS = 200
@@ -97,38 +98,10 @@ def _text(item: Element, name: str) -> str:
 
 _MAX_SENTENCE = 300
 
-_NO_RESULTS = WordPattern(
-    r"""
-    ^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?(?:
-    (?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
-        (?:results|matches|documents|pages)
-        (?:\s+(?:were|was))?(?:\s+found|\s+for\b|\s+match(?:ing)?\b|\s+here|\s+containing|\W*$)
-    | we\s+(?:could|did)(?:n['’]t|\s+not)\s+find\s+(?:any|results|anything|that\s+page)
-    | we\s+found\s+no\s+results
-    | your\s+search\s*(?:-|–|—|for\b)?.{0,200}\b(?:did\s+not\s+match\s+any|returned\s+no|had\s+no)
-    | .{0,200}\bdid\s+not\s+match\s+any\s+(?:documents|results|articles|news|web)
-    | nothing\s+(?:was\s+)?found\b
-    | not\s+many\s+(?:great\s+)?matches\s+came\s+back
-    | it\s+looks\s+like\s+there\s+are\s+no\s+.{0,20}\bmatches
-    | there\s+are\s+no\s+results
-    | {search.no_results}
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_RELAXED_QUERY_MESSAGE = re.compile(
-    r"""
-    ^\W*(?:
-    no\s+results\s+found\s+for\b
-    | (?:including|showing)\s+results\s+for\b.{0,200}\bwithout\s+quotes
-    | we\s+did(?:n['’]t|\s+not)\s+find\s+(?:any\s+)?results\s+for\b
-    | results?\s+for\s+.{0,200}\(without\s+quotes\)
-    | (?:抱歉，?\s*)?没有找到(?:与)?.{0,200}(?:去掉|已.{0,6}去|建议|显示)
-    | .{0,100}无双引号 | .{0,100}去掉双引号 | .{0,100}已显示.{0,60}结果
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_MESSAGES = read_table(__package__, "messages.toml")
+_SORRY = r"^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?"
+_NO_RESULTS = WordPattern(rf"{_SORRY}(?:{'|'.join(_MESSAGES['no_results'])}|{{search.no_results}})")
+_RELAXED_QUERY_MESSAGE = re.compile(rf"^\W*(?:{'|'.join(_MESSAGES['relaxed'])})", re.IGNORECASE)
 _MAX_LINES = 4_000
 
 

@@ -197,7 +197,7 @@ _NEXT_LABEL = WordPattern(r"\b{links.next}\W*\Z")
 _NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:[_-]?(?:page|link))?(?:\s|$)", re.IGNORECASE)
 _CURRENT_CLASS = re.compile(r"(?:^|[\s_-])(?:current|active|selected)(?:\s|$)", re.IGNORECASE)
 _CALENDAR = frozenset({"tr", "tbody", "table"})
-_PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
+_PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
 """Share of correct titles by example and by name on annotated lists; a guess for labels and other names."""
@@ -373,9 +373,7 @@ def _is_current(link: Element) -> bool:
 
 def _is_next_number(url: str, other: str) -> bool:
     """Return True if two URLs differ only in the number of the page, and the second one has the next number."""
-    one, two = _PAGE_IN_URL.search(url), _PAGE_IN_URL.search(other)
-    if one is None or two is None:
-        return two is not None and two["number"] == "2" and other[: two.start()].rstrip("?&/") == url.rstrip("/")
-    if int(two["number"]) != int(one["number"]) + 1:
-        return False
-    return (url[: one.start("number")], url[one.end() :]) == (other[: two.start("number")], other[two.end() :])
+    one, two = _PAGE_IN_URL.split(url, 1), _PAGE_IN_URL.split(other, 1)
+    if len(one) < 3 or len(two) < 3:
+        return len(two) == 3 and two[1] == "2" and two[0].rstrip("?&/") == url.rstrip("/")
+    return int(two[1]) == int(one[1]) + 1 and one[::2] == two[::2]

@@ -118,15 +118,10 @@ class _ListRater:
 
     def features(self, records: Sequence[RecordElements]) -> set[str]:
         """Return the features that all of some records have: a heading, a picture, a price."""
-        return {
-            name
-            for name, has in (
-                ("heading", lambda record: self._count(self._headings_before, record)),
-                ("image", lambda record: self._count(self._images_before, record)),
-                ("price", lambda record: MONEY.search(" ".join(map(self._page.text, record))[:_MAX_RECORD_TEXT])),
-            )
-            if all(map(has, records))
-        }
+        texts = [" ".join(map(self._page.text, record))[:_MAX_RECORD_TEXT] for record in records]
+        counts = {"heading": self._headings_before, "image": self._images_before}
+        found = {name for name, before in counts.items() if all(self._count(before, record) for record in records)}
+        return found | ({"price"} if all(map(MONEY.search, texts)) else set())
 
     def _links_in(self, record: RecordElements) -> list[Element]:
         links: list[Element] = []
@@ -308,20 +303,20 @@ class _ListFinder:
         Links must lead to pages of the site: rows beside those of a result page are advertisements.
         """
         shared = set.intersection(*(set(self._classes[record[0]]) for record in one.records))
-        links = {self._link(record) for record in one.records}
-        if one.table or not shared or any(host != self._host for host, _ in links) or max(map(len, one.records)) > 1:
-            return
+        links, parent = {self._link(record) for record in one.records}, one.records[0][0].getparent()
         features = self._rater.features(one.records[:_RATED_RECORDS])
-        parents = [parent for parent in {record[0].getparent() for record in one.records} if parent is not None]
-        for other in self._page.children(parents[0]) if len(parents) == 1 and features else ():
-            link = self._link([other])
-            if link[0] == self._host and link not in links and shared <= set(self._classes[other]):
-                one.records += [[other]] if features <= self._rater.features([[other]]) else []
+        are_alike = all(len(record) == 1 and record[0].getparent() is parent for record in one.records)
+        if one.table or parent is None or not (are_alike and shared and features and all(links)):
+            return
+        for other in self._page.children(parent):
+            is_new = (link := self._link([other])) and link not in links and shared <= set(self._classes[other])
+            one.records += [[other]] if is_new and features <= self._rater.features([[other]]) else []
         one.records.sort(key=lambda record: self._page.number[record[0]])
 
-    def _link(self, record: RecordElements) -> tuple[str | None, str]:
+    def _link(self, record: RecordElements) -> str:
+        """Return the path of a record's first link, or an empty string if it leads to another host."""
         link = urlsplit(join_url(self._page.page.base, self._rater.first_link(record)))
-        return link.hostname, link.path
+        return link.path if link.hostname == self._host else ""
 
     def _join_sections(self, lists: Sequence[RecordList]) -> list[RecordList]:
         """Return lists that join the records of several lists of one kind, which headings or ads separate."""
