@@ -22,8 +22,6 @@ _MAX_PRODUCT_VALUE = 60
 """Characters of a value of `LabeledValueFinder`."""
 _MAX_LINES = 4
 """Lines after a label that are searched for its value; those before it have only marks."""
-_OF_SECOND = 0.9
-"""Weight of a label behind its value."""
 _MAX_CLIMB = 4
 """Elements from a label up to the one that contains its value too."""
 _SKIPPED = UNREADABLE | CONTROLS | {"option", "noscript"}
@@ -182,7 +180,7 @@ class _PairReader:
         if not (is_whole and value.text and label and self._is_requested(label)) or len(groups) > 1:
             return None
         is_repeated = any(len(one) == len(box) for one in beside)
-        return LabelValue(label, value.text, value.element, _OF_SECOND) if is_repeated else None
+        return LabelValue(label, value.text, value.element, 0.9) if is_repeated else None
 
     def _climb_to_cell(self, owner: Element) -> list[Element]:
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words, load_once, read_topic
 
+PRODUCT_NAMES = read_table(__package__, "product_names.toml")
+"""Names by which pages mark the facts of a product."""
 _WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st to tv vc ws".split())
 """Top-level domains used worldwide for their letters."""
 
@@ -47,7 +50,7 @@ _POINT_DECIMALS = frozenset({"GBP", "ILS", "INR", "USD"})
 """Currencies with decimals behind a point on all pages. `$` also stands for pesos, with thousands behind a point."""
 
 SIGN = (
-    r"(?:(?<![A-Za-z])(?-i:[A-Z]{1,3})?[$]|{currencies.symbol}|{currencies.name}|"
+    r"(?:(?<![A-Za-z])(?-i:[A-Z]{1,3})?[$]|(?<![A-Za-z])(?-i:E£)|{currencies.symbol}|{currencies.name}|"
     r"(?<=\d)\s?(?:đ|р(?![^\W\d_]))|(?<!\w)(?-i:S/)(?=\.?\s?\d)|"
     r"(?<![^\W\d_])(?:{currencies.word}|(?-i:{currencies.code}))(?![^\W\d_]))"
 )
@@ -55,8 +58,11 @@ SIGN = (
 _SIGN_OF_PRICES = rf"(?:{SIGN}|(?-i:(?<![^\W_])(?:R|S?Fr|KSh|RMB)(?=\.?\s?\d)|(?<=\d)\s?KM(?![^\W_])))"
 """Template that also has the signs which count only in a price: `R 12`, `Fr. 12`, `12 KM`."""
 _NUMBER = r"(?:(?<![\d.,])(?:\d{1,3}(?:[ '\xa0\u202f\u2009]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*|(?<![\w.,])[.,]\d\d(?!\d))"
+_SPACED = r"(?:[.,] \d\d(?!\d))?"
+"""Cents behind a separator and a space: `118, 99 TL`."""
 _ROUND = r"\s?(?::-|[,.]\s?-)(?![\w-])"
-_RANGE = rf"(?:(?<=[.,]\d\d)\s?-\s?{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d)\s?-\s?{_NUMBER}(?<![.,]\d\d))"
+_TO = r"\s?(?:[-~〜～]|\b{shop.to}\b)\s?"
+_RANGE = rf"(?:(?<=[.,]\d\d){_TO}{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d){_TO}{_NUMBER}(?<![.,]\d\d))"
 """End of a range whose sign stands at its end: `11,00 - 33,00 €`, but not `6 - 12,00 €`."""
 
 
@@ -64,8 +70,8 @@ def _amount_with(sign: str, alone: str = "") -> WordPattern:
     """Return the pattern of a number with a sign before or behind it, or with `alone` behind it."""
     return WordPattern(
         rf"(?<![\d.,])(?P<whole>\d{{1,9}})(?P<between>{{currencies.symbol}})(?P<cents>\d\d)(?![\d.,])|"
-        rf"(?P<before>{sign})\.?\s*(?P<number>{_NUMBER})|"
-        rf"(?P<other>{_NUMBER}){_RANGE}?(?:(?:{_ROUND})?\s?(?P<behind>{sign})(?!\d)\.?{alone})"
+        rf"(?P<before>{sign})\.?\s*(?P<number>{_NUMBER}(?:{_SPACED}(?=\s*\Z))?)|"
+        rf"(?P<other>{_NUMBER}{_SPACED}){_RANGE}?(?:(?:{_ROUND})?\s?(?P<behind>{sign})(?!\d)\.?{alone})"
     )
 
 
@@ -78,7 +84,7 @@ _MYRIADS = Words("currencies.myriad")
 """Numbers that Chinese, Japanese and Korean write between digits."""
 ROUND_PRICE = re.compile(_NUMBER + _ROUND)
 """A whole text such as `149:-`, which is a price without a currency sign."""
-PRICE_NAMES = WordPattern(r"{shop.price}|(?<![a-z])(?:prc|bid)(?![a-z])", re.NOFLAG)
+PRICE_NAMES = WordPattern(r"{shop.price}|(?<![a-z])(?:prc|bid|pris|fiyat|cijena|pret|gia)(?![a-z])", re.NOFLAG)
 """Words of labels and class names of prices in lower case."""
 
 _PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--")
@@ -138,14 +144,10 @@ def _read_signs() -> _Signs:
 _OLD_BEFORE = WordPattern(r"(?:(?<![^\W\d_]){shop.was}\s*:?|(?<!\w)de(?=:?\s?\Z):?|(?<!\w)van)[^\w.;|]{0,6}\Z")
 _OTHER_BEFORE = WordPattern(r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])[^.;|,\d]{0,25}\Z|(?:\A|[\s(])-\Z")
 _OTHER_BEHIND = WordPattern(r"\W{0,3}{shop.no_price}(?![^\W\d_])")
-_WITHOUT_TAX = (
-    r"(?:exc?l?(?:uding|udes)?[.\s_-]*(?:of[\s_-]*)?(?:vat|tax|gst|mwst|btw|moms|iva|tva)|"
-    r"(?:without|before|plus|zzgl\.?|ohne|sin|sem|hors|senza)[\s_-]*(?:vat|tax|gst|mwst|iva|tva)|"
-    r"hors[\s_-]*taxes?|h\.?t\.?|(?:eks|exkl)[.\s]*moms|{shop.without_tax})(?![^\W\d_])"
-)
+_WITHOUT_TAX = "(?:" + "|".join(PRODUCT_NAMES["texts"]["without_tax"]) + r")(?![^\W\d_])"
 _PART_BEFORE = WordPattern(
     r"(?:(?<![\w.,])(?:\d+(?:[.,]\d+)?\s?)?{shop.measure}\s*[=:]|\d\s*(?:[x×]|(?:[^\W\d]+\s+){0,2}{shop.installments})|"
-    rf"(?<![^\W\d_]){_WITHOUT_TAX}\s*:)\s*[(]?\Z"
+    rf"(?<![^\W\d_]){_WITHOUT_TAX}\s*:|{{shop.label_without_tax}})\s*[(]?\Z"
 )
 _PART_BEHIND = WordPattern(
     r"\s*(?:/\s*(?:\d+(?:[.,]\d+)?\s*)?(?!{shop.piece}(?![^\W\d_]))[^\W\d_]|{shop.monthly}(?![^\W\d_])|"

@@ -7,7 +7,6 @@ from scraper.facts import money, product_visible
 from scraper.facts.model import FactSource
 from scraper.facts.product_js_state import read_script_data
 from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
-from scraper.facts.product_visible import PRODUCT_NAMES
 from scraper.html.dom.parsing import text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
@@ -15,7 +14,7 @@ from scraper.text.sanitize import name_key
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 """Names of the facts, in the order of the answer."""
 _QUERY, _ADDRESS, _SHOP_ADDRESS = (
-    re.compile("|".join(patterns), re.IGNORECASE) for patterns in PRODUCT_NAMES["addresses"].values()
+    re.compile("|".join(patterns), re.IGNORECASE) for patterns in money.PRODUCT_NAMES["addresses"].values()
 )
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""

@@ -8,7 +8,7 @@ from typing import Any
 from scraper.facts import money
 from scraper.facts.model import FactSource
 from scraper.facts.product_markup import ProductDraft, add_price, is_gtin, resolve_price
-from scraper.facts.product_visible import PRODUCT_NAMES, normalize_availability
+from scraper.facts.product_visible import normalize_availability
 from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.html.page.page_tree import ScriptElement
 from scraper.text.sanitize import name_key
@@ -86,7 +86,7 @@ _MAX_DEPTH = 30
 _MIN_TITLE = 6
 """Characters of a title that is long enough to identify a product."""
 
-_KEYS: Mapping[str, Sequence[str]] = PRODUCT_NAMES["keys"]
+_KEYS: Mapping[str, Sequence[str]] = money.PRODUCT_NAMES["keys"]
 _MAX_WORDS = 60
 _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 """Keys of products in Shopify themes, whose amounts are in cents."""

@@ -9,8 +9,8 @@ from urllib.parse import urljoin, urlsplit
 from scraper.facts import money
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.money import Amount
-from scraper.facts.product_visible import PRODUCT_NAMES, VisiblePrice, find_visible_price, normalize_availability
+from scraper.facts.money import PRODUCT_NAMES, Amount
+from scraper.facts.product_visible import VisiblePrice, find_visible_price, normalize_availability
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,

@@ -11,18 +11,15 @@ from typing import cast
 from lxml import etree
 
 from scraper.facts import money
-from scraper.facts.money import Amount, Role
+from scraper.facts.money import PRODUCT_NAMES, Amount, Role
 from scraper.facts.schema_graph import local_name
 from scraper.html.dom.parsing import INLINE, Element, classes_of, text_of
 from scraper.text.sanitize import name_key
-from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
 
-PRODUCT_NAMES = read_table(__package__, "product_names.toml")
-"""Names by which pages mark the facts of a product."""
 # Patterns of names are for the result of `_element_names`: with `IGNORECASE`, a search takes several times as long.
 _CENTS, _PAST, _PART, _NOT_NOW, _NOW = (re.compile("|".join(names)) for names in PRODUCT_NAMES["classes"].values())
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
@@ -87,7 +84,7 @@ def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
         whole = text.rstrip()
         mark = "." if _WHOLE.search(text) else "" if whole.endswith((".", ",")) else " | "
         return f"{whole}{mark}{more.strip()}"
-    is_number = text[-1].isdecimal() and more[:1].isdecimal()
+    is_number = text[-1].isalnum() and more[:1].isdecimal()
     return _glue(f"{text} " if is_number or part.tag not in _GLUED else text, more)
 
 
@@ -281,7 +278,7 @@ _BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN = (
         r"{shop.buy}|b(?<!\w.)uy[-_](?:now|btn|button)",
         r"{shop.sold_later}",
         r"\b{shop.never}\b\W+(?:\w+\W+){0,2}?{shop.out_of_stock}",
-        r"{shop.out_of_stock}|\b{shop.not}\b\s+(?:[^\W\d]+\s+){0,3}?(?:\b{shop.in_stock}\b|{shop.in_stock_part})",
+        r"{shop.out_of_stock}|\b{shop.in_stock}\s*[:：]\s*{shop.not}\b|\b{shop.not}\b\s+(?:[^\W\d]+\s+){0,3}?(?:\b{shop.in_stock}\b|{shop.in_stock_part})",
         r"\b{shop.in_stock}\b|{shop.in_stock_part}|"
         r"\b{shop.stock}\b(?:\s*[:：]|(?<=[\u3040-\ud7a3]))\s*\d|\d\s+{shop.stock}\b",
     )
@@ -310,6 +307,8 @@ def read_stock(text: str) -> str | None:
 
     A number in stock counts: none of "0 in stock" and "Stock: 0" is available. Both in one text are unclear.
     """
+    if text.endswith(("?", "？", "؟")):
+        return None
     if _SOLD_LATER.search(text):
         return UNCLEAR
     if _NEVER_OUT.search(text):

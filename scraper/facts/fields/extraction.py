@@ -352,23 +352,21 @@ def _page_number(text: str) -> int:
 
 def _find_next_number(link: Element) -> str:
     """Return the address of a link if it is the number behind that of the current page, in a row of numbers."""
-    number = _page_number(text_of(link))
     for box in itertools.islice(link.iterancestors(), 4):
-        texts = [text for text in map(str.strip, box.itertext()) if text]
+        texts = [text for text in map(str, box.itertext()) if text.strip()]
         numbers = list(filter(None, map(_page_number, texts)))
-        if len(numbers) < 2:
-            continue
-        linked = {_page_number(text_of(one)): one for one in box.iter("a") if one.get("href")}
-        current = [one for one in numbers if one not in linked or _is_current(linked[one])]
-        is_row = numbers == sorted(numbers) and 2 * len(numbers) >= len(texts) and box.tag not in _CALENDAR
-        return link.get("href") or "" if is_row and current == [number - 1] else ""
+        if len(numbers) > 1:
+            links = [one for one in box.iter("a") if one.get("href") and not _is_current(one)]
+            current = set(numbers).difference(_page_number(text_of(one)) for one in links)
+            is_row = numbers == sorted(numbers) and 2 * len(numbers) >= len(texts) and box.tag not in _CALENDAR
+            return link.get("href") or "" if is_row and current == {_page_number(text_of(link)) - 1} else ""
     return ""
 
 
 def _is_current(link: Element) -> bool:
-    around = link.getparent()
-    names = f"{link.get('class') or ''} {'' if around is None else around.get('class') or ''}"
-    return link.get("aria-current") is not None or _CURRENT_CLASS.search(names) is not None
+    parent = link.getparent()
+    names = (one.get("class") or "" for one in (link, parent) if one is not None)
+    return link.get("aria-current") is not None or any(map(_CURRENT_CLASS.search, names))
 
 
 def _is_next_number(url: str, other: str) -> bool:

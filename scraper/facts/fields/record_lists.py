@@ -292,8 +292,8 @@ class _ListFinder:
 
     def _find_pair(self) -> list[RecordList]:
         """Return the best list of two linked records with a heading, a picture or a price."""
-        pairs = [one for one in self._candidates(2) if len(one.records) == 2 and self._rater.features(one.records)]
-        pairs = [one for one in pairs if len(set(map(self._rater.first_link, one.records)) - {""}) == 2]
+        found = (one for one in self._candidates(2) if len(one.records) == 2 and self._rater.features(one.records))
+        pairs = (one for one in found if len(set(map(self._rater.first_link, one.records)) - {""}) == 2)
         best = max(pairs, key=self._rater.rate, default=None)
         return [best] if best and self._rater.rate(best) >= _MIN_SCORE else []
 

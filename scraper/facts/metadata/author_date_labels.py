@@ -12,7 +12,7 @@ from typing import Any, cast
 from lxml import etree
 
 from scraper.facts.metadata import written_dates
-from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind
+from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, NAMES, DateKind
 from scraper.html.dom.parsing import Element, classes_of, remove, text_of
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
@@ -31,32 +31,9 @@ _OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPo
 
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 _AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|by-?line|writer|[\s_-]{byline.class}", re.NOFLAG)
-_USER_CLASS = WordPattern(
-    r"(?:author|user-?name|user|profile-?link)[\s_-]|[\s_-](?:by-?line|writer|{byline.class}|poster|nick(?:name)?|commenter|fn|name|creator|person|reviewer|"
-    r"member|sender|from|submitter|owner|display-?name|cite|hide-from-print)[\s_-]",
-    re.NOFLAG,
-)
-"""Classes of the authors of posts, which elsewhere name other things."""
-_NOT_AUTHOR = re.compile(
-    r"avatar|[\s_-](?:bio|image|img|photo|rank|title|role|badge|stats?|posts?-?count|count|descr\w*|social|date|time|"
-    r"(?<!text-)info|details-?list|signature|"
-    r"sig|mention|menu|nav|login|reputation|flair|group|location|joined|extras?|banner|icon|actions?|controls?|online|"
-    r"offline|status|is-author|by-author|byuser|comment-author-\w+|quote\w*|reply-?to|last-?post\w*|edit\w*)[\s_-]"
-)
-_USER_URL = re.compile(
-    r"(?:^|[/?&;=.])(?:(?<![^/])(?:u|users?|members?|profiles?|people|person|account|contributors?)/[^/?#]|"
-    r"(?<=/)(?:[@~][\w.-]+/?$|user[-_]|space-uid-\d)|(?<![^/])user\?id=|(?<=[?&])user=|"
-    r"memberlist\.php\?.*u=|(?<=member\.)php|(?<=profile\.)php|action=profile|viewprofile|"
-    r"mod=space&(?:amp;)?uid=)|^mailto:"
-)
-"""Profile of a user, in URLs in lower case. It begins with one of some signs, which makes a search fast."""
-_AUTHOR_ATTRIBUTES = {
-    "data-author": "+",
-    "author": "+",
-    "data-author-name": "+",
-    "data-username": "3",
-    "data-user-name": "3",
-}
+_USER_CLASS = WordPattern("|".join(NAMES["user_class"]), re.NOFLAG)
+_NOT_AUTHOR, _USER_URL = (re.compile("|".join(NAMES[name])) for name in ("not_author_class", "user_url"))
+_AUTHOR_ATTRIBUTES: dict[str, str] = NAMES["author_attributes"]
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
 _SKIPPED = frozenset("nav option select textarea button code script style".split())
 _QUOTE_CLASS = re.compile(

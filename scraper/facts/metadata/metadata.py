@@ -13,7 +13,7 @@ from lxml import etree
 
 from scraper.facts.metadata import author_date_labels
 from scraper.facts.metadata import title as titles
-from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, DateKind, names_date, read_date
+from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, NAMES, DateKind, names_date, read_date
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.facts.syntaxes import jsonld
 from scraper.html.dom.parsing import Element, attribute_selector, parse_html, text_of
@@ -36,12 +36,7 @@ _REVERSED_NAME = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
 _MAX_AUTHORS = 5
 _PUBLISHED_TIME = ("publish", "posted", "entry-date", "dateline", "byline")
 
-_DATE_METAS = (
-    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.created "
-    "dcterms.issued publish-date publish_date publishdate pubdate sailthru.date parsely-pub-date "
-    "citation_publication_date citation_date article.published og:article:published_time"
-).split()
-_AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "citation_author")
+_DATE_METAS, _AUTHOR_METAS = NAMES["date_metas"], NAMES["author_metas"]
 _DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
 _MAX_DESCRIPTION = 500
 _PLACEHOLDER_NAMES = Words("byline.no_author")

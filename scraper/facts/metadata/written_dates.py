@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from scraper.html.dom.parsing import Element, text_of
 from scraper.text import date_parsing
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words
 
 _MAX_CHARS = 120
@@ -80,10 +81,9 @@ def _with_time(text: str, match: re.Match[str]) -> str:
 
 DATE_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time", "faceplate-timeago", "abbr"})
 DATE_ROLES = frozenset({"datePublished", "dateCreated"})
-_DATE_CLASS = re.compile(
-    r"date|publish|dateline|byline|stamp|kicker|[\s_-](?:time|age|ago|when|posted|timeago|datetime|moment\w*|"
-    r"created\w*|post-?time|postinfo|permalink|relativetime|reltime|meta|metadata|tagline|comment-meta)[\s_-]|time[\s_-]"
-)
+NAMES = read_table(__package__, "names.toml")
+"""Names by which pages mark authors and dates."""
+_DATE_CLASS = re.compile("|".join(NAMES["date_class"]))
 _DATE_ATTRIBUTES = (
     "datetime", "content", "title", "data-time", "data-timestamp", "data-date", "data-tippy-content", "ts",
 )  # fmt: skip

@@ -54,7 +54,12 @@ def test_text_without_a_price_gives_none(text: str) -> None:
         ("3 fois 33,00 € soit 99,00 €", 99, "€"), ("12x R$ 10,00 ou R$ 100,00", 100, "R$"),
         ("Save $10: now $40", 40, "$"), ("Free delivery over $30, $12", 12, "$"), ("€12 (was €15)", 12, "€"),
         ("Was € 29,99 Now € 17,50", 17.5, "€"), ("Statt 20 € nur 15 €", 15, "€"),
-        ("16,80 € HT 20,16 € TTC", 20.16, "€"),
+        ("16,80 € HT 20,16 € TTC", 20.16, "€"), ("税抜 9,073円（税込 9,980円）", 9980, "円"),
+        ("原价：¥399 现价：¥299", 299, "¥"),
+        ("ราคาปกติ ฿1,290 ราคาพิเศษ ฿990", 990, "฿"), ("Giá gốc: 1.290₫ Giá: 990₫", 990, "₫"),
+        # Cents behind a space, and ranges.
+        ("118, 99 TL", 118.99, "TL"), ("$ 8. 94", 8.94, "$"), ("1,000〜2,000円", 1000, "円"), ("26 bis 50 €", 26, "€"),
+        ("E£ 1,299", 1299, "E£"), ("KD 12.500", 12.5, "KD"),
     ],
 )  # fmt: skip
 def test_a_visible_price_is_the_amount_at_the_sign_that_is_paid_now(text: str, value: float, sign: str | None) -> None:

@@ -155,6 +155,10 @@ def test_words_of_stock_are_those_of_many_languages(words: str, availability: st
         ("有货", IN_STOCK), ("在庫：残り3点", IN_STOCK), ("Stok: 15", IN_STOCK), ("Plus de 10 disponibles", IN_STOCK),
         ("In stock soon", UNCLEAR), ("Out of stock online, in stock in store", UNCLEAR),
         ("Lieferbar ab 12.5.", UNCLEAR), ("Discontinued by manufacturer", None), ("A kettle", None),
+        ("In stock?", None), ("Auf Lager?", None), ("在庫あり？", None), ("In stock: No", OUT_OF_STOCK),
+        ("无货", OUT_OF_STOCK),
+        ("Auf Lager: nein", OUT_OF_STOCK), ("स्टॉक में नहीं है", OUT_OF_STOCK), ("Loppuunmyyty", OUT_OF_STOCK),
+        ("نفدت الكمية", OUT_OF_STOCK), ("Снят с производства", OUT_OF_STOCK), ("Під замовлення", UNCLEAR),
     ],
 )  # fmt: skip
 def test_numbers_negations_and_conditions_decide_what_a_text_says_about_stock(text: str, stock: str | None) -> None:
