@@ -56,26 +56,29 @@ def read_tables(body: Element, text: TextOf) -> Iterator[DataTable]:
 
 def read_box_grids(elements: Iterable[Element], text: TextOf) -> Iterator[DataTable]:
     """Yield the grids of boxes without roles whose first row has the headers: rows of cells, or cells alone."""
-    for element in elements:
-        boxes = list(element)
-        if len(boxes) <= _MIN_GUESSED or element.tag in _NO_GRIDS or len(boxes) > _MAX_ROWS:
-            continue
-        width = len(boxes[0]) or next((at for at, box in enumerate(boxes) if _kind(box) != _kind(boxes[0])), 0)
-        rows = [[box] for box in boxes]
-        if not len(boxes[0]) and width > 1 and len({*map(_kind, boxes)}) == 2 and not any(map(len, boxes)):
-            rows = [boxes[at : at + width] for at in range(0, len(boxes), width)]
-        grid = [(row, row if len(row) > 1 else list(row[0])) for row in rows]
+    for element in (one for one in elements if _MIN_GUESSED < len(one) <= _MAX_ROWS and one.tag not in _NO_GRIDS):
+        grid = _split_boxes(list(element))
         before = element.getprevious()
         while before is not None and len(before) == 1:
             before = before[0]
-        if before is not None and len(before) == width and not _has_box_headers(grid, text):
+        if before is not None and len(before) == len(grid[0][1]) and not _has_box_headers(grid, text):
             grid.insert(0, ([before], list(before)))
-        if width > 1 and {len(cells) for _, cells in grid} == {width} and _has_box_headers(grid, text):
+        if _has_box_headers(grid, text):
             yield DataTable(list(map(text, grid[0][1])), grid[1:], frozenset(grid[0][0]))
+
+
+def _split_boxes(boxes: list[Element]) -> list[_Row]:
+    """Return boxes as rows of their children; or as cells, if the first ones have a tag or class of their own."""
+    width = next((at for at, box in enumerate(boxes) if _kind(box) != _kind(boxes[0])), 0)
+    if width > 1 and not any(map(len, boxes)) and len(set(map(_kind, boxes))) == 2:
+        return [(boxes[at : at + width],) * 2 for at in range(0, len(boxes), width)]
+    return [([box], list(box)) for box in boxes]
 
 
 def _has_box_headers(grid: Sequence[_Row], text: TextOf) -> bool:
     names = list(map(text, grid[0][1]))
+    if len(names) < 2 or any(len(cells) != len(names) for _, cells in grid):
+        return False
     is_short = all(0 < len(name) <= MAX_HEADER and not any(map(str.isdigit, name)) for name in names)
     if not is_short or len(set(names)) < len(names) or any(one.tag in ("a", "img") for one in grid[0][0][0].iter()):
         return False

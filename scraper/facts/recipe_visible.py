@@ -248,34 +248,37 @@ def _is_heading(element: Element, meaning: WordPattern) -> bool:
 
 def _section(behind: list[Element], heading: Element, other: WordPattern) -> list[str]:
     """Return the list items after a heading, or paragraphs if there is no list, or boxes of one line."""
-    found, boxes = _find_lines(behind, heading, other)
+    lines, boxes = _find_lines(behind, heading, other)
+    found = _within_box(lines, heading)
     chosen = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
     if len(chosen) < 2:
         chosen = [element for element in found if element.tag != "li" and text_of(element).strip()]
     if not chosen and len(boxes) > 1 and heading.tag in HEADINGS:
         chosen = boxes
-    lines = [
+    texts = [
         line
         for element in chosen
         for line in (_split_at_line_breaks(element) if element.tag == "p" else [clean_text(_text_of_item(element))])
     ]
-    return [line for line in map(_strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [line for line in map(_strip_list_marker, texts) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+
+
+def _within_box(found: list[Element], heading: Element) -> list[Element]:
+    """Return the lines in the box of the heading and the first line; others are of another part of the page."""
+    above = set(heading.iterancestors())
+    box = next(filter(above.__contains__, found[0].iterancestors())) if found else None
+    return [one for one in found if box in one.iterancestors()]
 
 
 def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
     """Return the items and paragraphs of the section after a heading, and its boxes of one line."""
     inside, above = set(heading.iterdescendants()), set(heading.iterancestors())
-    box: Element | None = None
     found: list[Element] = []
     boxes: list[Element] = []
     for element in behind:
         beside = element.tag in OUTSIDE or not above.issuperset(element.iterancestors(*OUTSIDE))
         if element in inside or beside:
             continue
-        if len(found) == 2 and box is None:
-            box = next(one for one in found[0].iterancestors() if one in above)
-        if box is not None and box not in element.iterancestors():
-            break
         is_other = element.tag in _HEADING_LIKE and _is_heading(element, other)
         if (found or boxes) and (_ends_section(element, heading) or is_other):
             around = set(element.iterancestors())

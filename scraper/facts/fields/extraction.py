@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -194,8 +194,9 @@ def _learn_recipe(page: _Page, values: Mapping[str, str | None]) -> str:
 _LINKS = element_selector(".//a[@href]")
 _NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
 _NEXT_LABEL = WordPattern(r"\b{links.next}\W*\Z")
-_NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:[_-]?(?:page|link))?(?:\s|$)", re.IGNORECASE)
-_CURRENT_CLASS = re.compile(r"(?:^|[\s_-])(?:current|active|selected)(?:\s|$)", re.IGNORECASE)
+_NEXT_NAME = re.compile(r"(?:^|[\s_-])next(?:[_-]?(?:page|link))?(?:\s|$)", re.IGNORECASE)
+_NEXT_ATTRIBUTES = ("aria-label", _NEXT_LABEL), ("title", _NEXT_LABEL), ("class", _NEXT_NAME)
+_CURRENT = frozenset({"current", "active", "selected"})
 _CALENDAR = frozenset({"tr", "tbody", "table"})
 _PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
@@ -330,19 +331,23 @@ def _make_answer(page: _Page, rows: Sequence[Mapping[str, str | None]], *warning
 
 def _find_next_page(tree: PageTree) -> str:
     """Return the URL of the next part of a list, or an empty string."""
-    links = [(link, link.get("href") or "") for link in _LINKS(tree.body)]
-    declared = [url for relation, url in tree.head.links if "next" in relation.split()]
-    declared += [url for link, url in links if "next" in (link.get("rel") or "").lower().split()]
-    declared += [url for link, url in links if _NEXT_WORDS.fullmatch(" ".join(text_of(link).split()))]
-    for name, pattern in (("aria-label", _NEXT_LABEL), ("title", _NEXT_LABEL), ("class", _NEXT_CLASS)):
-        declared += [url for link, url in links if pattern.search(link.get(name) or "")]
-    declared += filter(None, map(_find_next_number, [link for link, _ in links if _page_number(text_of(link))]))
-    declared += [url for _, url in links if _is_next_number(tree.url, join_url(tree.base, url))]
-    for target in declared:
-        url = join_url(tree.base, target) if target else ""
+    for target in _next_addresses(tree):
+        url = join_url(tree.base, target or "#")
         if url.startswith(("http://", "https://")) and url.partition("#")[0] != tree.url.partition("#")[0]:
             return url
     return ""
+
+
+def _next_addresses(tree: PageTree) -> Iterator[str]:
+    """Yield the addresses of links to the next page: declared ones, by words, by names, and by numbers."""
+    links = [(link, link.get("href") or "", " ".join(text_of(link).split())) for link in _LINKS(tree.body)]
+    yield from (url for relation, url in tree.head.links if "next" in relation.split())
+    yield from (url for link, url, _ in links if _NEXT_NAME.search(link.get("rel") or ""))
+    yield from (url for _, url, text in links if _NEXT_WORDS.fullmatch(text))
+    for name, pattern in _NEXT_ATTRIBUTES:
+        yield from (url for link, url, _ in links if pattern.search(link.get(name) or ""))
+    yield from (_find_next_number(link) for link, _, text in links if _page_number(text))
+    yield from (url for _, url, _ in links if _is_next_number(tree.url, join_url(tree.base, url)))
 
 
 def _page_number(text: str) -> int:
@@ -365,8 +370,8 @@ def _find_next_number(link: Element) -> str:
 
 def _is_current(link: Element) -> bool:
     parent = link.getparent()
-    names = (one.get("class") or "" for one in (link, parent) if one is not None)
-    return link.get("aria-current") is not None or any(map(_CURRENT_CLASS.search, names))
+    names = " ".join(one.get("class") or "" for one in (link, parent) if one is not None).lower()
+    return link.get("aria-current") is not None or not _CURRENT.isdisjoint(names.replace("-", " ").split())
 
 
 def _is_next_number(url: str, other: str) -> bool:

@@ -164,7 +164,8 @@ class _ListRater:
         score += 3.0 * min(1.0, sum(lengths) / self.total)
         score -= _ASIDE_LOSS * aside + 2.5 * plain_links / len(sample)
         score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
-        return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
+        score -= 2 * math.log2(median / 1_500) if median > 1_500 else 0
+        return max(score, _MIN_SCORE) if one.table else score
 
     def _is_plain_link(self, record: RecordElements) -> bool:
         """Return True if a record consists of one link, as in navigation."""
@@ -269,8 +270,6 @@ class _ListFinder:
         lists = [one for one in found if 100 * self._length(one) >= self._rater.total]
         for one in lists:
             one.score = self._rater.rate(one)
-            if one.table and one.score > -math.inf:
-                one.score = max(one.score, _MIN_SCORE)
         lists = [one for one in lists if one.score >= _MIN_SCORE]
         lists += self._join_sections(lists)
         lists.sort(key=lambda one: -one.score)
@@ -376,18 +375,16 @@ class _ListFinder:
             if not children or element in self._in_tables:
                 continue
             known: set[object] = set()
-            for group in self._group(children):
-                with_content = [child for child in group if self._rater.has_content(child)]
-                kind = (paths[at], group[0].tag, self._classes[with_content[0]]) if with_content else None
+            for group in self._group(list(filter(self._rater.has_content, children))):
+                kind = paths[at], group[0].tag, self._classes[group[0]]
                 # Two single elements of different shapes are parts of one record.
-                if len(with_content) > 1 or kind not in known:
-                    by_parent[kind].append(with_content)
+                if len(group) > 1 or kind not in known:
+                    by_parent[kind].append(group)
                 known.add(kind)
-                if len(with_content) >= least:
-                    yield RecordList([[child] for child in with_content[:MAX_RECORDS]])
+                if len(group) >= least:
+                    yield RecordList([[child] for child in group[:MAX_RECORDS]])
             if len(children) >= 2 * MIN_RECORDS:
                 yield from self._runs(children)
-        by_parent.pop(None, None)
         for parts in by_parent.values():
             records = [[child] for part in parts for child in part]
             if len(parts) >= 2 and len(records) >= least:
