@@ -120,6 +120,8 @@ _MAX_ELEMENTS = 40_000
 _MAX_PLAIN_TEXT = 40
 """Characters of a price in an element without a class like `price`."""
 
+_MAX_PARTS = 4
+"""Children of an element without such a class whose whole text may be a price."""
 _MAX_SIGN = 4
 """Characters of a currency sign in an element of its own."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
@@ -185,14 +187,12 @@ def _find_candidates(body: Element, title: Element | None) -> Iterator[_Candidat
     at_title = next((place for place, element in enumerate(elements) if element is title), -1)
     above = frozenset() if title is None else frozenset(title.iterancestors())
     for place, element in enumerate(elements, -at_title):
-        text, tail = element.text or "", element.tail
+        text = element.text or ""
         if _has_digit(text) or len(element):
             yield from _read_candidates(element, text, place, above)
-        if tail and not tail.isspace():
-            yield from _read_behind(element, tail, place, above)
 
 
-def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
+def _read_amounts(element: Element, text: str, *, named: bool, is_whole: bool) -> list[Amount]:
     """Return the amounts of an element; the sign of a bare number stands in the parent or beside the element."""
     around = element.getparent()
     if _NUMBER.fullmatch(text) and around is not None:
@@ -204,7 +204,7 @@ def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
         first, last = (one.strip() if one and len(one.strip()) <= _MAX_SIGN else "" for one in signs)
         if first or last:
             return money.read_amounts(f"{first}{text} {last}", is_price=named)
-    return read_element(element) if named else money.read_amounts(text, is_price=False)
+    return read_element(element, is_price=named) if is_whole else money.read_amounts(text, is_price=False)
 
 
 def _read_candidates(element: Element, text: str, distance: int, above: Set[Element]) -> Iterator[_Candidate]:
@@ -213,13 +213,14 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
         return
     names = _element_names(element)
     named = _is_price_name(names)
-    whole = text_of(element) if named else text
+    is_whole = named or (len(element) < _MAX_PARTS and not any(map(len, element)))
+    whole = text_of(element) if is_whole else text
     if not _has_digit(whole):
         return
     text = " ".join(whole.split())
     if not named and len(text) > _MAX_PLAIN_TEXT:
         return
-    amounts = _read_amounts(element, text, named=named)
+    amounts = _read_amounts(element, text, named=named, is_whole=is_whole)
     itemprop = element.get("itemprop") == "price"
     if best := money.best_amount(amounts):
         is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
@@ -232,18 +233,6 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
 def _has_digit(text: str) -> bool:
     """Return True if a text that is short enough for a price has a digit."""
     return 0 < len(text) <= _MAX_ELEMENT_TEXT and any(map(str.isdigit, text))
-
-
-def _read_behind(element: Element, tail: str, distance: int, above: Set[Element]) -> Iterator[_Candidate]:
-    """Yield the price in the text after an element, if the parent has no class like `price`."""
-    text = " ".join(tail.split())
-    around = element.getparent()
-    if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text) or around is None or around.tag in _SKIPPED_TAGS:
-        return
-    names = _element_names(around)
-    best = None if _is_price_name(names) else money.best_amount(money.read_amounts(text, is_price=False))
-    if best and best.value:
-        yield _rate(best, around, distance, above)
 
 
 def _rate(

@@ -265,9 +265,8 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
 
 def _within_box(found: list[Element], heading: Element) -> list[Element]:
     """Return the lines in the box of the heading and the first line; others are of another part of the page."""
-    above = set(heading.iterancestors())
-    box = next(filter(above.__contains__, found[0].iterancestors())) if found else None
-    return [one for one in found if box in one.iterancestors()]
+    around = [one for line in found[:1] for one in line.iterancestors() if one in set(heading.iterancestors())]
+    return [line for line in found if around[0] in line.iterancestors()]
 
 
 def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
