@@ -59,7 +59,6 @@ _SIGN_OF_PRICES = rf"(?:{SIGN}|(?-i:(?<![^\W_])(?:R|S?Fr|KSh|RMB)(?=\.?\s?\d)|(?
 """Template that also has the signs which count only in a price: `R 12`, `Fr. 12`, `12 KM`."""
 _NUMBER = r"(?:(?<![\d.,])(?:\d{1,3}(?:[ '\xa0\u202f\u2009]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*|(?<![\w.,])[.,]\d\d(?!\d))"
 _SPACED = r"(?:[.,] \d\d(?!\d))?"
-"""Cents behind a separator and a space: `118, 99 TL`."""
 _ROUND = r"\s?(?::-|[,.]\s?-)(?![\w-])"
 _TO = r"\s?(?:[-~〜～]|\b{shop.to}\b)\s?"
 _RANGE = rf"(?:(?<=[.,]\d\d){_TO}{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d){_TO}{_NUMBER}(?<![.,]\d\d))"

@@ -217,10 +217,9 @@ def _read_usual_records(page: _Page) -> PageFields:
     for one in find_lists(page.texts):
         rows = read_rows(page.texts, one)
         rows = [row for row in (read_table_columns(page.texts, one.table, rows) if one.table else rows) if row]
-        if len(rows) >= MIN_RECORDS or one.table:
-            return _make_answer(page, rows)
-        if len(rows) == len(one.records):
-            return _make_answer(page, rows, _FEW)
+        are_few = len(rows) < MIN_RECORDS and not one.table
+        if not are_few or len(rows) == len(one.records):
+            return _make_answer(page, rows, *[_FEW] * are_few)
     return PageFields(page.url)
 
 

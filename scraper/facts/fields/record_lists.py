@@ -55,8 +55,6 @@ _ASIDE_LOSS = 3.5
 """Deduction for lists outside the main content, times `aside`."""
 _MAX_TEXT = 200
 """Characters of a record. More text says nothing: that of reviews is longer than that of products."""
-_MAX_RECORD_TEXT = 1_000
-"""Characters of a record that are searched for a price."""
 _CONSENT = 4.0
 _BESIDE = frozenset({"nav", "footer", "header", "aside"})
 
@@ -118,7 +116,7 @@ class _ListRater:
 
     def features(self, records: Sequence[RecordElements]) -> set[str]:
         """Return the features that all of some records have: a heading, a picture, a price."""
-        texts = [" ".join(map(self._page.text, record))[:_MAX_RECORD_TEXT] for record in records]
+        texts = [" ".join(map(self._page.text, record))[: 5 * _MAX_TEXT] for record in records]
         counts = {"heading": self._headings_before, "image": self._images_before}
         found = {name for name, before in counts.items() if all(self._count(before, record) for record in records)}
         return found | ({"price"} if all(map(MONEY.search, texts)) else set())
