@@ -25,6 +25,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.common.cpu import open_account
 from benchmarks.site.changes import rate_noise, rate_pairs
+from benchmarks.site.crawl_cost import measure_cost
 from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, summarize_orders
 from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.resuming import rate_resuming
@@ -44,6 +45,8 @@ _TOP, _LIST = 5, 30
 _KILLS, _KILLS_QUICK = 20, 3
 _HOSTS, _HOSTS_QUICK = 50, 4
 """Sites of a hundred pages in the large crawls."""
+_STATIC, _STATIC_QUICK = 3_031, 600
+"""Pages of the crawl whose cost is measured."""
 _GOALS = (
     Goal("made.recall", at_least=0.99),
     Goal("made.least_recall", at_least=0.95),
@@ -68,6 +71,8 @@ _GOALS = (
     Goal("cpu.compare_ms", at_most=12),
     Goal("resume.lost", at_most=0),
     Goal("resume.twice", at_most=0),
+    Goal("crawl.cpu_ratio.scrapy", at_most=2.2),
+    Goal("crawl.memory_ratio.scrapy", at_most=4.0),
     Goal("large.lost", at_most=0),
     Goal("large.violations", at_most=0),
     Goal("large_ray.lost", at_most=0),
@@ -100,6 +105,7 @@ async def measure(options: Options) -> Figures:
     figures |= await measure_large_crawls(_HOSTS_QUICK if options.quick else _HOSTS)
     if options.peers:
         figures |= await measure_scrapy(sites)
+        figures |= await measure_cost(_STATIC_QUICK if options.quick else _STATIC)
     print_goals(figures, _GOALS)
     return figures
 

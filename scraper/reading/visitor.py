@@ -51,7 +51,6 @@ _MIN_MARKDOWN, _MAX_FOREIGN = 80, 160
 _VALIDATORS = frozenset({"etag", "last-modified"})
 
 _ASK = (("Accept", "text/markdown, text/html;q=0.9, */*;q=0.8"),)
-_NOT_ACCEPTED = frozenset({406, 415})
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
 
@@ -203,7 +202,7 @@ class PageVisitor:
         asks = self._asks_for_markdown and job.render != "browser"
         asking = replace(job, conditions=(*job.conditions, *_ASK)) if asks else job
         result = await self._visit_once(asking, tier, deadline, progress)
-        if asks and result.snapshot.status in _NOT_ACCEPTED:
+        if asks and result.snapshot.status in (406, 415):
             result = await self._visit_once(job, tier, deadline, progress)
         pause_s = visit_outcome.retry_pause_s(result.snapshot)
         if visit_outcome.is_loading(result.snapshot, result.document):

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import ada_url
@@ -76,8 +77,7 @@ class SiteMapper:
             self._titles[page_key(url)] = hub.title
             self._add_links(hub)
         if rules.allows(f"{parsed.origin}/llms.txt"):
-            for entry in await lists.read_agent_list(parsed.origin):
-                self._add_agent_page(entry)
+            self._add_agent_pages(await lists.read_agent_list(parsed.origin))
         agents = links.agents
         if rules.allows(catalog := f"{parsed.origin}/.well-known/ai-catalog.json"):
             agents += await self._reader.load_catalog(catalog)
@@ -127,15 +127,24 @@ class SiteMapper:
         for url in outlinks.hidden:
             self._left_out.add("hidden link", url)
 
-    def _add_agent_page(self, entry: SitemapEntry) -> None:
-        """Add a page that the site names for agents, or its title if it is the Markdown of a known page."""
-        # Parts of URLs may be no URLs.
-        path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
-        for url in filter(ada_url.check_url, (entry.url, path, f"{path}.html", f"{path}/")):
-            if (key := page_key(url)) in self._pages:
-                self._titles.setdefault(key, self._pages[key].title or entry.title)
-                return
-        self._add(SitePage(entry.url, entry.title, source="list"))
+    def _add_agent_pages(self, entries: Iterable[SitemapEntry]) -> None:
+        """Add the pages that the site names for agents, or their titles if they are the Markdown of known pages."""
+        forms: Counter[int] = Counter()
+        unknown: list[tuple[SitemapEntry, list[str]]] = []
+        for entry in entries:
+            path = entry.url.removesuffix(".mdx").removesuffix(".md").removesuffix(".html")
+            urls = [entry.url, path, f"{path}.html", f"{path}/"]
+            # Parts of URLs may be no URLs.
+            keys = [page_key(url) if ada_url.check_url(url) else "" for url in urls]
+            if (form := next((at for at, key in enumerate(keys) if key in self._pages), None)) is None:
+                unknown.append((entry, urls))
+            else:
+                forms[form] += 1
+                self._titles.setdefault(keys[form], self._pages[keys[form]].title or entry.title)
+        # The others have the same form as most.
+        ((form, count),) = forms.most_common(1) or [(0, 0)]
+        for entry, urls in unknown:
+            self._add(SitePage(urls[form if count > len(unknown) else 0], entry.title, source="list"))
 
     def _find_reason(self, page: SitePage) -> str:
         url = page.url

@@ -285,6 +285,13 @@ def test_pages_for_agents_add_pages_and_titles() -> None:
     assert reasons(found)["forbidden by robots.txt"] == 1
 
 
+def test_markdown_of_unknown_pages_has_the_form_of_the_others() -> None:
+    site = MadeSite().page("/", "/a", "/b", "/c").page("/a").page("/b").page("/c")
+    entries = tuple(SitemapEntry(f"{ORIGIN}/{name}.md", title=name) for name in ("a", "b", "c", "orphan"))
+    site.lists[f"{ORIGIN}/llms.txt"] = SitemapFile(entries)
+    assert paths(build(site)) == ["/", "/a", "/b", "/c", "/orphan"]
+
+
 def test_what_the_site_offers_programs_is_named() -> None:
     site = MadeSite().page("/", "/a")
     named = ("API description", f"{ORIGIN}/openapi.json")
