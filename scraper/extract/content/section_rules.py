@@ -55,6 +55,9 @@ def find_unselected_items(
     parts = (counts >= _MIN_LISTED) & (mean(page.characters) <= _MAX_ITEM_LENGTH) & (mean(p) >= _MIN_ITEM)
     parts &= (distinct >= _MIN_DIFFERENT * counts) | (mean(page.money > 0) >= _MIN_MONEY)
     found = listed & parts[paths]
+    # A highlighted item has another path, but its parts have the same names.
+    names = page.name_ids[page.owner]
+    found |= listed & np.isin(names, names[found]) & np.array([*map(bool, page.segments.elements.names)])[page.owner]
     if not found.any():
         return nothing
     # Filters and menus are lists of another number of items.
