@@ -1,7 +1,6 @@
 """Select content blocks by the expected F1 of the selection, then correct the selection by rules."""
 
 from collections.abc import Mapping
-from itertools import chain
 
 import numpy as np
 
@@ -9,8 +8,7 @@ from scraper.extract.content import units
 from scraper.extract.content.block_classifier import calibrate, select_by_expected_f1
 from scraper.extract.content.class_name_features import TAGS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
-from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings
-from scraper.text.terms import split_words
+from scraper.extract.content.section_rules import drop_empty_headings, select_data, select_headings
 from scraper.words.matcher import WordPattern
 
 _MIN_REPEATED = 40
@@ -36,13 +34,12 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)
         remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-        is_prose = types["article"] + types["service"] >= _PROSE
-        remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, keeps_single=is_prose)
+        prose = types["article"] + types["service"] + types["documentation"]
+        least = _MIN_COPIED_PROSE if prose >= _PROSE else 1
+        remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, least=least)
         chosen = remaining | (chosen & repeatable)
     if types["forum"] < _MAX_FORUM:  # repeated texts of posts are quotations
         chosen = units.close(chosen, p, parts, rows)
-    if is_documentation or types["forum"] < _MAX_FORUM:
-        chosen = _add_title(page, chosen, is_repeated=is_documentation)
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -75,20 +72,19 @@ def drop_duplicate_elements(
 
 
 def drop_duplicate_blocks(
-    chosen: BlockMask, text_ids: IntArray, characters: FloatArray, cells: BlockMask, *, keeps_single: bool = False
+    chosen: BlockMask, text_ids: IntArray, characters: FloatArray, cells: BlockMask, *, least: int = 1
 ) -> BlockMask:
     """Deselect blocks of more than `_MIN_REPEATED` characters that repeat a selected block, except `cells`.
 
-    With `keeps_single`, a repeated block whose neighbors are new stays: two questions may have the same answer. Copies
-    for other screens are several in a row.
+    Fewer than `least` repeated blocks in a row stay: two sections may have the same steps or answer.
     """
     remaining = chosen.copy()
     blocks = np.flatnonzero(chosen)
     repeated = np.ones(len(blocks), np.bool_)
     repeated[np.unique(text_ids[blocks], return_index=True)[1]] = False
-    if keeps_single:
-        alone = np.concatenate(([False], repeated, [False]))
-        repeated &= alone[:-2] | alone[2:]
+    edges = np.flatnonzero(np.diff(repeated, prepend=False, append=False)).tolist()
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        repeated[start:end] = end - start >= least
     remaining[blocks[repeated & (characters[blocks] > _MIN_REPEATED) & ~cells[blocks]]] = False
     return remaining
 
@@ -121,16 +117,12 @@ _MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
 with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
-_PROSE = 0.5
+_PROSE, _MIN_COPIED_PROSE = 0.5, 8
+"""Probability of prose, and the number of repeated blocks in a row that are a copy of the text there."""
 
 _MIN_DOCUMENTATION = 0.5
-"""Probability. With at least this, a page is documentation, whose title and repeated text are kept. Dropping repeated
+"""Probability. With at least this, a page is documentation, whose repeated text is kept. Dropping repeated
 text costs .006 of F1 there, but it gains .014 on forums and .011 on products."""
-
-_MAX_FROM_TITLE = 12
-_MIN_TITLE_WORDS, _MIN_REPEATED_SHARE = 4, 0.4
-"""Minimum different words of a heading that is not a site or section name, and share of them in the head's title that
-repeats it."""
 
 _MAX_TABLE_SHARE = 0.5
 """Share of the page's words. A larger table is a layout table."""
@@ -159,27 +151,6 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     inside &= (count >= _MIN_CARDS)[page.path_groups]
     equal = np.where(inside, share[page.path_groups] >= _IN_ALL_CARDS, chosen)
     return equal if equal.any() else chosen
-
-
-def _add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:
-    """Select the heading above the content: in documentation, or if it is long and the title in the head differs."""
-    if not chosen.any():
-        return chosen
-    first = int(chosen.argmax())
-    heading = next((one for one in reversed(find_headings(page)) if one.level == 1 and one.start <= first), None)
-    if heading is None or first - heading.start > _MAX_FROM_TITLE:
-        return chosen
-    at = slice(heading.start, heading.end)
-    if chosen[at].any():
-        return chosen  # the rest of the heading may be controls
-    words = set(chain.from_iterable(page.words[at]))
-    title = split_words(f"{page.description.title} {page.description.og_title}", by_character=True)
-    is_title = not title or len(words.intersection(title)) >= _MIN_REPEATED_SHARE * len(words)
-    if not is_repeated and (is_title or len(words) < _MIN_TITLE_WORDS):
-        return chosen
-    titled = chosen.copy()
-    titled[at] = True
-    return titled
 
 
 def complete_tables(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> tuple[BlockMask, BlockMask]:

@@ -17,8 +17,8 @@ Unit = tuple[int, int]
 """First block, and the one after the last."""
 
 _WHOLE = (TAGS["figure"], TAGS["blockquote"], TAGS["details"])
-_MAX_BLOCKS, _MAX_WORDS = 16, 250
-"""Larger quotations, collapsed parts and notes are judged block by block."""
+_MAX_BLOCKS, _MAX_WORDS, _MAX_FACTS = 16, 250, 80
+"""Larger quotations, collapsed parts and notes are judged block by block. A box of facts may be longer."""
 
 _MAX_ROW, _MAX_ROW_WORDS, _MAX_LABEL = 4, 40, 6
 """Bounds of a row: blocks, words, and words of its label."""
@@ -45,8 +45,7 @@ def find_units(page: PageStatistics) -> list[Unit]:
     in_terms = (page.element_tag == TAGS["dl"])[page.up]
     is_term = in_terms & np.isin(page.element_tag, (TAGS["dt"], TAGS["dd"]))
     is_whole = np.isin(page.element_tag, _WHOLE)
-    is_note = page.expand_names([features.named_as & NOTE for features in page.name_features]) > 0
-    is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | is_note)
+    is_whole |= ((page.element_tag == TAGS["div"]) & (in_terms | _are_notes(page))) | _are_side_notes(page)
     is_whole |= page.element_tag == TAGS["dl"]
     lengths = compute_prefix_sums(page.lengths)
     is_whole |= (page.element_tag == TAGS["tr"]) & (page.sum_inside(lengths) <= _MAX_ROW_WORDS)
@@ -58,6 +57,16 @@ def find_units(page: PageStatistics) -> list[Unit]:
         if 1 < end - start <= _MAX_BLOCKS and lengths[end] - lengths[start] <= _MAX_WORDS
     ]
     return sorted(sound, key=lambda unit: unit[1] - unit[0])
+
+
+def _are_notes(page: PageStatistics) -> BlockMask:
+    return np.asarray(page.expand_names([features.named_as & NOTE for features in page.name_features]) > 0)
+
+
+def _are_side_notes(page: PageStatistics) -> BlockMask:
+    """Return a mask of the elements `aside` with the name of a note or fact box, which belong to the text."""
+    are_asides: BlockMask = page.element_tag == TAGS["aside"]
+    return are_asides & _are_notes(page)
 
 
 def find_rows(page: PageStatistics) -> list[Unit]:
@@ -147,7 +156,7 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
     if figures:
         for number in _find_parts(page, chosen, (TAGS["dl"],) if has_goods else (TAGS["dl"], TAGS["figure"])):
             at = slice(page.first[number], page.last[number])
-            filled[at] = page.element_tag[number] == TAGS["dl"] or ~_find_controls(page, at)
+            filled[at] = page.element_tag[number] != TAGS["figure"] or ~_find_controls(page, at)
     if types["forum"] >= _MAX_FORUM:
         return filled
     is_item = page.tag == TAGS["li"]
@@ -166,7 +175,8 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
 
 def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) -> Iterator[int]:
     """Yield the elements with these tags in an element with selected text, or between the title and the content."""
-    named = np.isin(page.element_tag, tags)
+    side_notes = _are_side_notes(page)
+    named = np.isin(page.element_tag, tags) | side_notes
     if not named.any():
         return
     first = int(chosen.argmax())
@@ -181,10 +191,12 @@ def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) ->
         while around > 0 and page.blocks[around] == end - start:
             around = page.parent[around]
         is_amid = words[page.last[around]] - words[page.first[around]] >= _MIN_AROUND or title < start < end <= first
-        if not is_amid or page.areas[start] & _BESIDE or page.side_kinds[start] & (COMMENTS | TEASERS):
+        is_beside = page.areas[start] & _BESIDE and not side_notes[number]
+        if not is_amid or is_beside or page.side_kinds[start] & (COMMENTS | TEASERS):
             continue
         texts = tuple(page.text_ids[start:end].tolist())
-        if end - start <= _MAX_BLOCKS and texts not in seen and not _is_apart(page, start, end, is_part=True):
+        is_short = end - start <= (_MAX_FACTS if side_notes[number] else _MAX_BLOCKS)
+        if is_short and texts not in seen and not _is_apart(page, start, end, is_part=True):
             seen.add(texts)
             yield number
 
@@ -225,6 +237,8 @@ def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool = Fal
         features = page.name_features[int(page.name_ids[number])]
         if elements.tags[number] == "figure" and not (figures or is_part):
             return True
+        if features.named_as & NOTE:
+            continue
         if elements.tags[number] in tags or features.named_as & ADVERTISEMENT:
             return True
         if features.kinds & kinds and not features.kinds & CONTENT:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import islice
 from urllib.parse import urldefrag, urlsplit
 
 from scraper.facts.metadata.author_date_labels import AuthorDateLabel, strip_digits
@@ -120,8 +120,6 @@ _MAX_LINK_DEPTH = 3
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
 _SIDE_NAMES = "sidebar widget related recent latest popular trending teaser similar recommend".split()
 _MAX_ROUNDS = 4
-_TOPIC_NAMES = ("discussion", "topic", "thread", "question", "postlisting", "post-listing")
-"""Class or id around an opening post. Most articles above comments have none of these names."""
 _MIN_GOOD = 0.5
 """Share of the elements of one shape that have an author and a date."""
 _MIN_NAMED = 0.7
@@ -349,42 +347,6 @@ def _are_parts(shape: _Shape, containers: Sequence[PostContainer], found: Mappin
     authors = [one.author.text if one is not None and one.author else "" for one in outer]
     own = [one.author.text if one.author else None for one in containers]
     return any(outer) and (complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own))
-
-
-def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostContainer]) -> PostContainer | None:
-    """Return the opening post above the replies, or None.
-
-    It has one author and one date, with the tags and classes of those of the replies.
-    """
-    pairs = Counter((_class_key(one.author), _class_key(one.date)) for one in replies if one.author and one.date)
-    if not pairs:
-        return None
-    (author_key, date_key), _ = pairs.most_common(1)[0]
-    inside = {one.element for one in replies}
-    known: set[Element] = set()
-    for element in inside:
-        known.update(takewhile(lambda one: one not in known, (element, *element.iterancestors())))
-    before = list(takewhile(lambda label: inside.isdisjoint((label.element, *label.element.iterancestors())), labels))
-    keys = {False: author_key, True: date_key}
-    matching = [label for label in before if _class_key(label) == keys[label.is_date]]
-    if sorted(label.is_date for label in matching) != [False, True]:
-        return None
-    author, date = sorted(matching, key=lambda label: label.is_date)
-    first = replies[0]
-    if first.author and first.date and (author.text, date.text) == (first.author.text, first.date.text):
-        return None  # the header of the page, which names the author of the first post
-    around = list(takewhile(lambda one: one not in known and one.tag != "body", author.element.iterancestors()))
-    names = " ".join(f"{one.get('class')} {one.get('id')}" for one in around).lower()
-    is_topic = any(word in names for word in _TOPIC_NAMES)
-    if not is_topic or around[-1] not in date.element.iterancestors():
-        return None
-    return PostContainer(around[-1], author, date, first.shape, [date.element])
-
-
-def _class_key(label: AuthorDateLabel) -> tuple[str, ...]:
-    """Return the tag and class of a label; without a class, also those of its parent."""
-    key = label.key if label.is_date else label.key[1:]
-    return key if len(key) > 1 and not key[1] else key[:2]
 
 
 class _RelatedCards:

@@ -11,7 +11,7 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
-from scraper.extract.discussion.post_containers import PostContainer, find_containers, find_opening_post
+from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.facts.metadata.author_date_labels import find_labels
 from scraper.html.dom.parsing import Element, remove, text_of, text_selector
 from scraper.html.page.page_tree import PageTree
@@ -62,8 +62,6 @@ def find_discussion(page: PageTree) -> Discussion:
     containers = find_containers(labels, page.url)
     if not containers:
         return Discussion()
-    if (opening := find_opening_post(labels, containers)) is not None:
-        containers.insert(0, opening)
     elements = {one.element: number for number, one in enumerate(containers)}
     discussion = Discussion()
     posts: list[Post] = []

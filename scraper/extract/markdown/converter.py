@@ -43,6 +43,9 @@ class _FootnoteRules(MarkdownRules):
 
 _EDGE_SIGNS = ".,:;!?\u2026\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _MAX_OPTIONS = 12
+_MARKS = frozenset("+-0123456789")
+_MAX_MARKER = 4
+"""Characters of the number of an item. A longer one at the beginning of a paragraph is a year."""
 _MAX_PRICE = 20
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
@@ -140,6 +143,10 @@ def _character_before(element: Element) -> str:
     return (text or "")[-1:]
 
 
+def _neighbors(element: Element) -> list[Element]:
+    return [one for one in (element.getprevious(), element.getnext()) if one is not None]
+
+
 def _is_price(cents: Element) -> bool:
     """Return True if a number behind another one is next to a sign of a currency: 19 and raised 99 are 19.99."""
     around, before = cents.getparent(), _character_before(cents)
@@ -150,7 +157,8 @@ def _is_price(cents: Element) -> bool:
 def _emphasis(marker: str) -> Callable[..., str]:
     def rule(self: _PageConverter, el: SoupTag, text: str, parent_tags: Tags) -> str:
         body = text.strip()
-        if not body or "_noformat" in parent_tags or "\n\n" in body or _HEADING_LIKE.match(body):
+        is_block = "\n\n" in body or body[:2] == "- " or _HEADING_LIKE.match(body)
+        if not body or "_noformat" in parent_tags or is_block:
             return text
         if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
             return text
@@ -222,6 +230,11 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
         text = text.strip()
         if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
+        mark = text.split(None, 1)[0] if text[:1] in _MARKS and text[1:].strip() else ""
+        if mark in ("-", "+") and not any(text_of(one).lstrip()[:1] == mark for one in _neighbors(el.element)):
+            text = "\\" + text
+        elif len(mark) > _MAX_MARKER and mark[-1] in ".)" and mark[:-1].isdigit():  # a year
+            text = f"{mark[:-1]}\\{text[len(mark) - 1 :]}"
         return tree_converter.format_block(text, parent_tags)
 
     def convert_hN(self, n: int, el: SoupTag, text: str, parent_tags: Tags) -> str:

@@ -143,8 +143,7 @@ class LinkImageRules(MarkdownRules):
 
 
 def _has_caption(element: Element) -> bool:
-    around = element.getparent()
-    if around is not None and around.get("aria-hidden") == "true":
+    if any(around.get("aria-hidden") == "true" for around in element.iterancestors("picture")):
         return False
     captions = (caption for figure in element.iterancestors("figure") for caption in figure.iter("figcaption"))
     return any(text_of(caption).strip() for caption in captions)

@@ -176,7 +176,7 @@ _LABEL_CLASS = re.compile(r"[\s_-](?:feature|tag|label|badge|chip|pill|lozenge|m
 _WORD_WINDOW = 40
 _MAX_MARK = 7
 _MIN_NAME_LETTERS = 3
-"""Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
+"""Letters beside a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
 
 
 def insert_spaces(root: Element) -> None:
@@ -248,12 +248,16 @@ def _are_separate_words(left: str, right: str) -> bool:
         return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
     if left[-1:] in (")", "]"):  # the number of a passage
         return right[:1].isupper()
+    if left[-1:] == "%":
+        return right[:1].isalpha()
     last, first = _LAST_WORD.search(left[-_WORD_WINDOW:]), _FIRST_WORD.match(right)
     if last is None or first is None:
         return False
     word, end = last.group(), left[-1]
     if right[0].isupper():
         return end.isdigit() or (len(word) > 1 and (end.islower() or end.isupper()))
+    if end.isdigit() and right[0].isalpha():
+        return len(first.group()) >= _MIN_NAME_LETTERS  # shorter ones are units and endings of ordinals
     if right[0].isdigit():
         return len(left) > 1 < len(right) if end.isdigit() else end.islower() and len(word) >= _MIN_NAME_LETTERS
     return False

@@ -126,7 +126,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
     media_placeholders.form_figures(body, names.classes)
-    text_styles.apply_text_styles(body, names.attributes)
+    text_styles.apply_text_styles(body, names)
     for drawing in list(body.iter("svg")):
         _replace_drawing(drawing)
     etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
@@ -236,10 +236,11 @@ def _replace_drawing(drawing: Element) -> None:
     labels = list(filter(None, (" ".join(text_of(label).split()) for label in _SVG_TEXTS(drawing))))
     tail = drawing.tail
     is_chart = len(labels) >= _MIN_LABELS
-    captions = dict.fromkeys(" ".join(text_of(one).split()) for one in _SVG_CAPTIONS(drawing)) if is_chart else {}
+    is_read = is_chart or next(drawing.iterancestors("figure"), None) is not None
+    captions = dict.fromkeys(" ".join(text_of(one).split()) for one in _SVG_CAPTIONS(drawing)) if is_read else {}
     drawing.attrib.clear()
     del drawing[:]
-    drawing.text, drawing.tail = " ".join(labels)[:_MAX_SVG_TEXT], tail
+    drawing.text, drawing.tail = " ".join(labels or captions)[:_MAX_SVG_TEXT], tail
     if is_chart:
         drawing.tag = "figure"
         drawing.text, *others = "\n".join([*filter(None, captions), *labels])[:_MAX_SVG_TEXT].split("\n")

@@ -10,7 +10,16 @@ from typing import Final
 
 from lxml import etree
 
-from scraper.html.dom.parsing import ALL_BLOCKS, INLINE, LISTS, Element, attribute_selector, find_by_class, text_of
+from scraper.html.dom.parsing import (
+    ALL_BLOCKS,
+    INLINE,
+    LISTS,
+    Element,
+    Names,
+    attribute_selector,
+    find_by_class,
+    text_of,
+)
 from scraper.html.page.css_rules import MAX_CSS
 from scraper.html.page.style_sheets import clear_comments, parse_rules
 
@@ -35,6 +44,10 @@ _RAISED = {"raised": "sup", "lowered": "sub"}
 _MAX_RAISED = 4
 """Characters. A longer text that is set higher is a badge or the like."""
 _SIMPLE = re.compile(r"[a-z]*\.([\w-]+)(\s*>?\s*li(?:::?(?:before|marker))?)?")
+_UTILITIES = dict.fromkeys("line-through text-decoration-line-through strikethrough".split(), "struck") | dict.fromkeys(
+    "whitespace-pre whitespace-pre-line whitespace-pre-wrap".split(), "lines"
+)
+"""Styles of class names that frameworks define (Tailwind, Bootstrap)."""
 _KEEPS_LINES = frozenset({"pre", "code", "textarea", "samp", "kbd", "listing", "plaintext", "xmp"})
 _BOXES = frozenset({"div", "p", "section", "article", "figure"})
 """Blocks that a style may place within a line."""
@@ -42,11 +55,11 @@ _MAX_ELEMENTS = 10_000
 """Elements of a page whose lines are kept."""
 
 
-def apply_text_styles(body: Element, attributes: Set[str]) -> None:
-    """Mark struck text by `s`, write kept lines with `br`, and make boxes in a line `span`; `attributes` occur."""
+def apply_text_styles(body: Element, names: Names) -> None:
+    """Mark struck text by `s`, write kept lines with `br`, and make boxes in a line `span`. `names` occur in `body`."""
     boxes: list[Element] = []
     done: set[Element] = set()
-    for element, style in list(_find_styles(body, attributes)):
+    for element, style in list(_find_styles(body, names)):
         if style == "inline" and element.tag in _BOXES:
             boxes.append(element)
         elif style == "struck" and element.tag not in ("s", "del", "body"):
@@ -65,6 +78,9 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     """Make unknown elements that stand amid text `span`, and `strike` elements `s`. `tags` are all of the tree."""
     for element in body.iter("strike") if "strike" in tags else ():
         element.tag = "s"
+    for button in body.iter("button") if "button" in tags else ():
+        if ":" in (time := text_of(button).strip()) and time.replace(":", "").isdigit():  # of a line in a transcript
+            button.tag = "span"
     for link in body.iter("a"):
         if len(link) != 1 or link[0].tag not in _BOXES or not (link.tail or "").strip():
             continue
@@ -76,8 +92,8 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
 
 
-def _find_styles(body: Element, attributes: Set[str]) -> Iterator[tuple[Element, str]]:
-    for element in _MARKED(body) if STYLE_ATTRIBUTE in attributes else ():
+def _find_styles(body: Element, names: Names) -> Iterator[tuple[Element, str]]:
+    for element in _MARKED(body) if STYLE_ATTRIBUTE in names.attributes else ():
         for name in (element.get(STYLE_ATTRIBUTE) or "").split():
             yield element, name
     for element in _STYLED(body):
@@ -85,6 +101,7 @@ def _find_styles(body: Element, attributes: Set[str]) -> Iterator[tuple[Element,
         for found in _STYLES.finditer(style) if any(hint in style for hint in _HINTS) else ():
             yield element, found.lastgroup or ""
     by_class = _read_class_styles(body)
+    by_class |= {name: style for name, style in _UTILITIES.items() if name in names.classes}
     if by_class:
         pattern = re.compile(rf" (?:{'|'.join(map(re.escape, by_class))}) ")
         for element, classes in find_by_class(body, pattern):

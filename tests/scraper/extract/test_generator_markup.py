@@ -80,3 +80,53 @@ def test_a_linked_card_stays_with_its_caption() -> None:
     assert "[How the ferry was saved](https://example.com/story)\n\nOther Paper\n\nThe report that we quote." in (
         markdown_of_article(card)
     )
+
+
+_STEPS = "<ol><li>Get the {0} from the page.</li>{1}<li>Restart the computer, and open the settings.</li></ol>"
+_RUN = "<li>Run it and follow the steps on the screen.</li>"
+
+
+def test_two_sections_may_have_the_same_steps() -> None:
+    text = markdown_of_article(
+        f"<h3>Windows</h3>{_STEPS.format('installer', _RUN)}<h3>Linux</h3>{_STEPS.format('archive', _RUN)}"
+    )
+    assert text.count("2. Run it and") == text.count("3. Restart the") == 2
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("<p>Ticket <span class='price line-through'>9 euros</span> 7 euros</p>", "Ticket ~~9 euros~~ 7 euros"),
+        ("<div class=whitespace-pre-line>Mon 9-12\nTue closed</div>", "Mon 9-12  \nTue closed"),
+        ("<p><span>1,204</span><span>boats</span> <b>98%</b><span>on time</span></p>", "1,204 boats **98%** on time"),
+        ("<p>the <b>3</b><span>rd</span> boat of the <b>5</b><span>km</span> race</p>", "**3**rd boat of the **5**km"),
+        (
+            "<aside class='starlight-aside starlight-aside--caution'><p class=starlight-aside__title>Caution</p>"
+            "<div><p>Never open two valves at once.</p></div></aside>",
+            "> [!caution] Caution\n> Never open two valves at once.",
+        ),
+        ("<figure><svg><title>Boats</title><desc>14 in 1910</desc><path/></svg></figure>", "Boats 14 in 1910"),
+        ("<div><button>0:07</button> <b>KRUG:</b> The rope broke at noon, and all saw it.</div>", "0:07 **KRUG:**"),
+        ("<em><ul><li>Bring a coat</li></ul></em>", "\n- Bring a coat"),
+        ("<p>1931. The year in which the bridge was begun.</p>", "1931\\. The year"),
+        ("<p>- x is no list here, but the name of a sign.</p>", "\\- x is"),
+        ("<p>- One thing of the list.</p><p>- Another thing of it.</p>", "- One thing of the list.\n\n- Another"),
+    ],
+)
+def test_styles_and_marks_of_generators_are_read(part: str, expected: str) -> None:
+    assert expected in markdown_of_article(part)
+
+
+def test_a_fact_box_in_an_aside_belongs_to_the_text() -> None:
+    facts = [
+        ("Location", "Sund"),
+        ("Opened", "1804"),
+        ("Keeper", "Ilse Krug"),
+        *((f"Quay {n}", f"{n} m") for n in range(8)),
+    ]
+    rows = "".join(f"<div class=pi-data><h3>{label}</h3><div>{value}</div></div>" for label, value in facts)
+    text = markdown_of_article(f"<aside class=portable-infobox><h2>Port of Sund</h2><section>{rows}</section></aside>")
+    assert all(f"### {label}\n\n{value}" in text for label, value in facts)
+    assert "Quay" not in markdown_of_article(
+        f"<aside class=widget><h2>Port of Sund</h2><section>{rows}</section></aside>"
+    )

@@ -141,42 +141,6 @@ def test_a_part_of_the_cards_selects_all_or_none(*, count: int, whole: bool) -> 
     assert equal[1:].tolist() == (names[1:] & whole).tolist()
 
 
-def test_only_the_title_of_documentation_is_always_selected() -> None:
-    page = build_statistics("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
-    chosen = np.array([text in ("text", "more") for text in page.texts])
-    types = dict.fromkeys(PAGE_TYPES, 0.0) | {"documentation": 0.9}
-    compute_columns(page)
-    probabilities = chosen.astype(float)
-    assert select_blocks(page, probabilities, types).tolist() == [False, True, False, True, True]
-    assert select_blocks(page, probabilities, types | {"documentation": 0.1}).tolist() == chosen.tolist()
-
-
-@pytest.mark.parametrize(
-    ("title", "heading", "types", "is_selected"),
-    [
-        ("Guide - The Valley", "Kettle makers reject the new rules", {"article": 0.9}, True),
-        ("Guide - The Valley", "Kettle makers reject<br>the new rules", {"article": 0.9}, True),
-        ("Kettles reject rules", "Kettle makers reject the new rules", {"article": 0.9}, True),
-        ("Makers reject new rules", "Kettle makers reject the new rules", {"article": 0.9}, False),
-        ("", "Kettle makers reject the new rules", {"article": 0.9}, False),
-        ("Guide - The Valley", "Kettle makers news", {"article": 0.9}, False),
-        ("Guide - The Valley", "Kettle makers reject the new rules", {"forum": 0.9}, False),
-    ],
-)
-def test_a_long_heading_that_the_title_does_not_replace_is_selected(
-    title: str, heading: str, types: dict[str, float], is_selected: bool
-) -> None:
-    page = build_statistics(
-        f"<title>{title}</title><p>before</p><h1>{heading}</h1><p>by somebody</p><p>text</p><p>more</p>",
-        url="https://example.com/12",
-    )
-    chosen = np.array([text in ("text", "more") for text in page.texts])
-    compute_columns(page)
-    selected = select_blocks(page, chosen.astype(float), dict.fromkeys(PAGE_TYPES, 0.0) | types)
-    assert selected[page.heading].all() == is_selected
-    assert selected[~page.heading].tolist() == chosen[~page.heading].tolist()
-
-
 def test_controls_in_a_selected_heading_stay_out() -> None:
     page = build_statistics(
         "<title>Shop</title><h1>Kettle of steel with a lid<div>Add to another list</div></h1><p>text</p>",

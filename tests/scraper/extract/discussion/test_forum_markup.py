@@ -51,25 +51,6 @@ def test_date_in_the_title_of_a_time() -> None:
     ]
 
 
-def test_opening_post_with_the_labels_of_its_replies_is_a_post() -> None:
-    def labels(number: int) -> str:
-        name = f'<a class="Username" href="/profile/ann{number}">ann{number}</a>'
-        return f'{name} <time datetime="2024-05-0{number}">May</time>'
-
-    opening = (
-        f'<div class="{{}}"><div class=meta>{labels(1)}</div><div class="Message">{SENTENCE.format(n=1)}</div></div>'
-    )
-    replies = "".join(
-        f'<li class="Comment" id="Comment_{n}"><div class=meta>{labels(n)}</div>'
-        f'<div class="Message">{SENTENCE.format(n=n)}</div></li>'
-        for n in (2, 3)
-    )
-    page = f"{{}}<h2>Comments</h2><ul>{replies}</ul>"
-    posts = read_posts(forum_page(page.format(opening.format("ItemDiscussion"))))
-    assert [post.author for post in posts] == ["ann1", "ann2", "ann3"]
-    assert [post.author for post in read_posts(forum_page(page.format(opening.format("entry"))))] == ["ann2", "ann3"]
-
-
 def test_opening_post_in_a_custom_element() -> None:
     def part(tag: str, number: int, inner: str = "") -> str:
         return (
