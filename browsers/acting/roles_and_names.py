@@ -4,48 +4,23 @@ Some roles are our own because they tell an agent more: `h1` to `h6`, `password`
 without a name by the rules get one from text nearby, or from their link, id or class.
 """
 
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import islice
 
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
 
-_TAGS = dict(
-    pair.split("=")
-    for pair in (
-        "a=link area=link button=button textarea=textbox summary=disclosure option=option nav=navigation main=main "
-        "form=form table=table dialog=dialog iframe=iframe img=img fieldset=group video=video audio=audio "
-        "canvas=canvas aside=aside header=header footer=footer search=search meter=meter progress=progressbar "
-        "h1=h1 h2=h2 h3=h3 h4=h4 h5=h5 h6=h6"
-    ).split()
+_TABLE = tomllib.loads(files(__package__).joinpath("roles.toml").read_text(encoding="utf-8"))
+_TAGS: dict[str, str] = _TABLE["tags"]
+_INPUTS: dict[str, str] = _TABLE["inputs"]
+FIELDS, LANDMARKS, OTHER_ROLES, INVISIBLE_TAGS = (
+    frozenset(_TABLE[name]) for name in ("fields", "landmarks", "other_roles", "invisible_tags")
 )
-_INPUTS = dict(
-    pair.split("=")
-    for pair in (
-        "checkbox=checkbox radio=radio range=slider number=spinbutton search=searchbox submit=button button=button "
-        "reset=button image=button file=file color=color date=date time=time datetime-local=datetime month=month "
-        "week=week password=password"
-    ).split()
-)
-FIELDS = frozenset(
-    "textbox searchbox spinbutton slider date time combobox color month datetime week password file".split()
-)
-"""Roles of controls with a value."""
-ACTIVE = FIELDS | frozenset(
-    "link button checkbox radio listbox switch tab menuitem menuitemcheckbox menuitemradio option treeitem disclosure"
-    " gridcell".split()
-)
+ACTIVE = FIELDS | frozenset(_TABLE["active"])
 """Roles of all controls, with and without a value."""
-LANDMARKS = frozenset(
-    "navigation main form dialog alertdialog search table group tablist menu listbox toolbar tree radiogroup grid aside"
-    " header footer banner contentinfo region".split()
-)
-"""Roles whose content is indented."""
-OTHER_ROLES = frozenset("iframe img canvas video progressbar meter alert status".split())
-"""Other roles that get a line of their own."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-INVISIBLE_TAGS = frozenset("script style noscript template head link meta title".split())
-"""Tags whose content is never visible on the page."""
 
 _KNOWN = ACTIVE | LANDMARKS | OTHER_ROLES
 _EDITABLE = frozenset({"", "true", "plaintext-only"})

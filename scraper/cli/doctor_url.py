@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from scraper.cli.doctor_checks import Finding, bad_finding, good_finding, poor_finding
 from scraper.server.access import RESOURCE_METADATA_PATH, is_loopback
 from scraper.settings.files import version
+from scraper.values.text import read_table
 
 _LIMIT_S = 20.0
 """Seconds for a response. The server sends a ping on an open stream every 15 s."""
@@ -20,21 +21,7 @@ _VERSIONS = ("2025-11-25", "2024-11-05", "2099-01-01")
 """Protocol versions to ask for: a new one, the oldest, and one that no server knows."""
 _LONG = 2_000_000
 """Bytes of a message above the usual limits of proxies."""
-_REMEDIES = {
-    307: "Pass the path on as it is, and the scheme: nginx: proxy_set_header X-Forwarded-Proto $scheme; haproxy: "
-    "http-request set-header X-Forwarded-Proto https if {{ ssl_fc }}",
-    401: "Set SEARCH_MCP_TOKEN to the token of a caller for this command",
-    404: "Pass the prefix on: nginx: proxy_set_header X-Forwarded-Prefix /the/prefix; haproxy: "
-    "http-request set-header X-Forwarded-Prefix /the/prefix or set SEARCH_MCP_PUBLIC_URL",
-    413: "Allow messages of 4 MB: nginx: client_max_body_size 4m;",
-    421: "Set SEARCH_MCP_ALLOWED_HOSTS={host}, and pass the name on: nginx: proxy_set_header Host $http_host;",
-    502: "Start the server, or correct its address: nginx: proxy_pass http://ADDRESS; haproxy: server one ADDRESS",
-}
-"""Remedy for each status; 3xx and other 5xx have those of 307 and 502."""
-_METADATA = (
-    "Set SEARCH_MCP_PUBLIC_URL={url}, and pass the path on: nginx: location {path} {{ proxy_pass ADDRESS; }} haproxy: "
-    "use_backend NAME if {{ path_beg {path} }}"
-)
+_REMEDIES: Mapping[str, str] = read_table(__package__, "remedies.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +81,7 @@ def check_server(url: str, token: str | None) -> Iterator[Finding]:
             yield from _check_versions(server)
             yield _check_stream(server, answer.headers.get("Mcp-Session-Id", ""))
             return
-        kind = 307 if 300 <= answer.status < 400 else 502 if answer.status >= 500 else answer.status
+        kind = "307" if 300 <= answer.status < 400 else "502" if answer.status >= 500 else str(answer.status)
         remedy = _REMEDIES.get(kind, "See the logs of the server and of the proxy").format(host=server.host)
         yield bad_finding(f"{server.url} answers {answer.status} {answer.headers.get('Location', '')}".rstrip(), remedy)
         challenge = str(answer.headers.get("WWW-Authenticate", ""))
@@ -103,10 +90,9 @@ def check_server(url: str, token: str | None) -> Iterator[Finding]:
             for place in dict.fromkeys((named, server.origin + RESOURCE_METADATA_PATH + server.path)):
                 yield _check_metadata(server, place)
     except ssl.SSLError as error:
-        chain = "Send the whole chain: nginx: ssl_certificate FILE; haproxy: bind :443 ssl crt FILE"
-        yield bad_finding(f"TLS fails at {url}: {error.reason or error}", chain)
+        yield bad_finding(f"TLS fails at {url}: {error.reason or error}", _REMEDIES["chain"])
     except (OSError, http.client.HTTPException) as error:
-        yield bad_finding(f"{url} does not answer: {error or type(error).__name__}", _REMEDIES[502])
+        yield bad_finding(f"{url} does not answer: {error or type(error).__name__}", _REMEDIES["502"])
 
 
 def _check_metadata(server: _Server, place: str) -> Finding:
@@ -115,7 +101,9 @@ def _check_metadata(server: _Server, place: str) -> Finding:
     if answer is not None and answer.value().get("resource") == server.url:
         return good_finding(f"Metadata of OAuth at {place}")
     found = "at another host" if answer is None else f"status {answer.status}, for {answer.value().get('resource')}"
-    return bad_finding(f"Metadata of OAuth at {place}: {found}", _METADATA.format(url=server.url, path=path))
+    return bad_finding(
+        f"Metadata of OAuth at {place}: {found}", _REMEDIES["metadata"].format(url=server.url, path=path)
+    )
 
 
 def _check_versions(server: _Server) -> Iterator[Finding]:
@@ -124,10 +112,10 @@ def _check_versions(server: _Server) -> Iterator[Finding]:
         result = answer.value().get("result", {})
         name, agreed = result.get("serverInfo", {}).get("name"), result.get("protocolVersion")
         if answer.status != 200:
-            yield bad_finding(f"A message of {_LONG:,} bytes is answered with {answer.status}", _REMEDIES[413])
+            yield bad_finding(f"A message of {_LONG:,} bytes is answered with {answer.status}", _REMEDIES["413"])
             return
         if name != "search-mcp":
-            yield bad_finding(f"Another program answers at {server.url}: {name}", _REMEDIES[502])
+            yield bad_finding(f"Another program answers at {server.url}: {name}", _REMEDIES["502"])
         elif agreed not in _VERSIONS or (asked != _VERSIONS[-1] and agreed != asked):
             yield bad_finding(f"Version {asked} of the protocol was asked for, {agreed} is spoken", "Update the server")
         else:

@@ -48,8 +48,6 @@ _WINDOWS = """<button onclick="alert('first')">Alert</button>
 <button onclick="for (let n = 0; n < 500; n++) alert(n)">Hundreds</button>
 <form method="post" action="/acting/sent?window" target="_blank"><button>Post to window</button></form>
 <button onclick="window.open('http://third.example/acting/found?away', '_blank', 'noopener')">Window away</button>
-<button onclick="const other = window.open(''); other.document.write('<form method=post action=/acting/sent?written>');
-other.document.forms[0].submit()">Written window</button>
 <button onclick="for (;;);">Loop</button><input type="file" aria-label="Upload">"""
 
 _STUBBORN = """<button id="covered" onclick="log('covered')">Covered</button>

@@ -67,8 +67,22 @@ _OPENERS = """<button onclick="window.open('/acting/found')">Plain</button>
 <button onclick="window.open('http://third.example/')">Away</button>
 <a href="/acting/plan.pdf">Plan</a> <a href="/acting/frame-set">Frames</a>
 <form method=post action="/acting/sent" target=_blank><input type=hidden name=method><button>Post</button></form>"""
+_TALKING = """<button onclick="open('/acting/login-window', 'login', 'width=400')">Sized</button>
+<button onclick="const one = window.open('');
+setTimeout(() => { one.location = '/acting/login-window' }, 200)">Empty</button>
+<button onclick="const one = window.open(''); one.document.write('<h1>Ticket</h1>');
+one.document.close()">Written</button>
+<button onclick="open('/acting/unframed', 'login', 'width=400')">Unframed</button>
+<button onclick="const one = window.open(''); one.document.write('<form method=post action=/acting/sent>');
+one.document.forms[0].submit()">Sent</button>
+<script>addEventListener('message', (event) => say(event.data));</script>"""
+_LOGIN_WINDOW = """<button onclick="opener.postMessage('signed in', '*'); close()">Allow</button>"""
 _FRAMES = """<title>Frames</title><frameset cols='30%,70%'><frame src='/acting/found'>
 <frame src='/acting/late-poll'></frameset>"""
+
+
+async def _unframed(_: web.Request) -> web.Response:
+    return web.Response(text=page("Unframed", "Alone"), content_type="text/html", headers={"X-Frame-Options": "DENY"})
 
 
 async def _pdf(_: web.Request) -> web.Response:
@@ -79,6 +93,9 @@ PAGES = (
     fixed("/acting/lists", "lists that are no select elements", page("Acting lists", _LOG + _LISTS)),
     fixed("/acting/files", "fields for files", page("Acting files", _LOG + _FILES)),
     fixed("/acting/openers", "windows of scripts, frame sets and documents", page("Acting openers", _LOG + _OPENERS)),
+    fixed("/acting/talking", "windows to which the page talks", page("Acting talking", _LOG + _TALKING)),
+    fixed("/acting/login-window", "a window that answers", page("Login window", _LOGIN_WINDOW)),
+    Page("/acting/unframed", "a window that refuses frames", _unframed),
     fixed("/acting/frame-set", "a frame set", _FRAMES),
     Page("/acting/plan.pdf", "a PDF", _pdf),
 )

@@ -7,6 +7,7 @@ import pytest
 from browsers.acting.page_requests import ActingMode
 from tests.browsers.acting.scripts import Actor
 from tests.browsers.visits import FULL_TIER
+from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
@@ -58,6 +59,21 @@ async def test_the_only_effect_of_a_step_may_be_a_window_which_is_opened_in_the_
     for control in ("Away", "Post"):
         refused = await actor(f'click "{control}"')
         assert refused.notices[0].startswith("refused: a new window") and not refused.heading, control
+
+
+async def test_a_window_to_which_its_page_talks_is_a_frame_of_the_page(actor: Actor) -> None:
+    for control in ("Sized", "Empty"):
+        await actor("open @talking", f'click "{control}"')
+        assert "log: signed in" in (await actor('click "Allow"')).content, control
+    assert "Ticket" in (await actor("open @talking", 'click "Written"')).content
+    assert 'page "Unframed"' in (await actor("open @talking", 'click "Unframed"')).heading
+
+
+async def test_a_written_window_sends_nothing_if_steps_only_read(actor: Actor, site: Site) -> None:
+    actor.mode, before = ActingMode.READ, site.hits("/acting/sent")
+    refused = await actor("open @talking", 'click "Sent"')
+    assert site.hits("/acting/sent") == before
+    assert "SEARCH_MCP_ACTING=act" in refused.error
 
 
 @FULL_TIER
