@@ -3,35 +3,19 @@
 import codecs
 import contextlib
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.resources import files
 
 from webencodings import LABELS
 
 from browsers.http.charset_detection import ASCII, detect_charset, score_charset
 
-_CODECS: Mapping[str, str] = {
-    "big5": "big5hkscs",
-    "euc-kr": "cp949",
-    "gbk": "gb18030",
-    "ibm866": "cp866",
-    "iso-2022-jp": "iso2022_jp",
-    "iso-8859-8-i": "iso8859_8",
-    "macintosh": "mac_roman",
-    "shift_jis": "cp932",
-    "utf-16be": "utf-16-be",
-    "utf-16le": "utf-16-le",
-    "utf-8": "utf-8",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "x-user-defined": "cp1252",
-}
-"""Python codec by name of the Encoding Standard, where the names differ.
-
-Where the standard decodes more than the Python codec of the same name, the wider codec is used: pages declared `gb2312`
-contain characters of GB 18030, and those declared `iso-8859-1` the quotation marks of windows-1252.
-"""
-_REPLACED: Mapping[str, str] = {"hz-gb-2312": "hz", "iso-2022-kr": "iso2022_kr", "csiso2022kr": "iso2022_kr"}
-"""Python codecs of encodings that the standard refuses, because they can hide scripts. No script runs here."""
+_TABLE = tomllib.loads(files(__package__).joinpath("codecs.toml").read_text(encoding="utf-8"))
+_CODECS: Mapping[str, str] = _TABLE["codecs"]
+_REPLACED: Mapping[str, str] = _TABLE["replaced"]
+_VARIANTS: Mapping[str, list[str]] = _TABLE["variants"]
 
 
 def find_codec(label: str) -> str | None:
@@ -42,18 +26,6 @@ def find_codec(label: str) -> str | None:
         return _REPLACED.get(label)
     return _CODECS.get(name) or name.replace("iso-8859-", "iso8859_").replace("windows-", "cp").replace("-", "_")
 
-
-_JAPANESE_VARIANTS = ("〜～", "‖∥", "−－", "¢￠", "£￡", "¬￢")
-
-# (as Python decodes it, as browsers do): differences found by decoding each pair of bytes with Chromium, except two
-# slashes of Big5 that have similar characters of their own.
-_VARIANTS: Mapping[str, tuple[str, ...]] = {
-    "big5hkscs": ("•‧", "､﹑", "‾¯", "∼～", "♁⊕", "☉⊙", "¥￥", "¢￠", "£￡"),
-    "euc_jp": _JAPANESE_VARIANTS,
-    "iso2022_jp": _JAPANESE_VARIANTS,
-    "gb18030": ("\ue5e5\u3000", "\ue7c7ḿ", "\ue78d︐", "\ue78e︒", "\ue78f︑", "\ue790︓", "\ue791︔"),
-    "koi8_u": ("╝ў", "╬Ў"),
-}
 
 _MAX_REPAIRS = 50_000
 """Maximum of undecodable characters that are repaired. More are not text, and each takes a microsecond or two."""
