@@ -304,6 +304,8 @@ class ReadRequest:
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
     part: PagePart = WHOLE_PAGE
+    is_beginning: bool = False
+    """True if the first pages of a document suffice, about `FIRST_CHARACTERS` of text."""
 
 
 FIRST_CHARACTERS = 18_000

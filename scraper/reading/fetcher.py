@@ -91,6 +91,7 @@ class Fetcher:
             "browser" if request.part.wait_for else request.render,
             request.principal,
             part=request.part,
+            is_beginning=request.is_beginning,
             batch=request.batch,
             is_bulk=request.is_bulk,
         )

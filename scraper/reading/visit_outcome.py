@@ -34,6 +34,8 @@ class VisitJob:
     picture: ScreenshotRequest | None = None
     refuses_consent: bool = False
     part: PagePart = WHOLE_PAGE
+    is_beginning: bool = False
+    """As in `ReadRequest`."""
     is_bulk: bool = field(default=False, compare=False, repr=False)
     """True if visits of other callers have priority."""
     batch: str | None = field(default=None, compare=False, repr=False)
@@ -174,7 +176,7 @@ def retry_pause_s(snapshot: Snapshot) -> float | None:
 
 def is_cacheable(snapshot: Snapshot, reading: Reading) -> bool:
     """Return True if the reading is complete and may be stored."""
-    is_complete = snapshot.complete and not snapshot.truncated
+    is_complete = snapshot.complete and not snapshot.truncated and not reading.document.is_part
     return is_complete and reading.document.verdict.ok and not reading.document.degraded
 
 

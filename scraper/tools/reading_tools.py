@@ -190,9 +190,14 @@ async def _read(services: Services, arguments: dict[str, Any], call: model.ToolC
         part=PagePart(arguments["wait_for"], arguments["select"], arguments["exclude"]),
         principal=call.principal,
         deadline_s=call.deadline_s,
+        is_beginning=arguments["question"] is None,
     )
     try:
-        return await services.fetcher.fetch(request, progress=call.progress)
+        reading = await services.fetcher.fetch(request, progress=call.progress)
+        end = arguments["start"] + (arguments["length"] or 0)
+        if reading.document.is_part and end >= len(reading.document.markdown):
+            return await services.fetcher.fetch(replace(request, is_beginning=False), progress=call.progress)
+        return reading
     except BlockedBySiteError as error:
         host = host_of(arguments["url"])
         if error.reason != "login" or not (names := await services.browsing.profile_names(call.principal, host)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
+from tests.scraper.documents.builders import drawn_pdf, text_at
 from tests.site.assets import png
 from tests.site.catalogue import Page, fixed
 from tests.site.markup import page
@@ -60,8 +61,11 @@ def _file(path: str, about: str, body: bytes, media_type: str, **headers: str) -
 _BYTES = bytes(range(256)) * 2000
 _ATTACHED = 'attachment; filename="log.bin"'
 
+_LONG_PDF = drawn_pdf(*([text_at(60, 300, f"MARK-page-{number} of it")] for number in range(1, 41)))
+
 PAGES = (
     _file("/document/log.pdf", "a PDF of ten lines", pdf(_LINES), "application/pdf"),
+    _file("/document/long.pdf", "a PDF of forty pages", _LONG_PDF, "application/pdf"),
     _file("/document/data.json", "JSON", _JSON, "application/json"),
     _file("/document/feed.xml", "RSS", _RSS.encode(), "application/rss+xml; charset=utf-8"),
     _file("/document/atom.xml", "Atom", _ATOM.encode(), "application/atom+xml"),

@@ -18,7 +18,7 @@ from scraper.call_context import Deadline
 from scraper.documents.dispatcher import FALLBACK_READERS
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.model import Document, Reading
+from scraper.model import FIRST_CHARACTERS, Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visit_outcome import VisitJob
@@ -164,7 +164,8 @@ class DocumentParser:
         """
         if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
             raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
-        return await self.read_snapshot(snapshot, ParseRequest(), deadline, source=job.url)
+        request = ParseRequest(characters=FIRST_CHARACTERS if job.is_beginning else 0)
+        return await self.read_snapshot(snapshot, request, deadline, source=job.url)
 
     async def read_snapshot(
         self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0

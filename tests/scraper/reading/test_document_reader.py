@@ -127,6 +127,15 @@ async def test_fetch_reads_a_document_and_names_the_tool_for_it(shots: SingleUse
     assert "`read_doc` is the tool" in reading.warnings[0]
 
 
+async def test_fetch_reads_the_beginning_of_a_long_document_and_names_the_rest(shots: SingleUseProcesses) -> None:
+    harness = Harness(shots, drawn_pdf(*([text_at(60, 300, f"Ferry of day {n}")] for n in range(1, 121))))
+    reading = await harness.fetcher.fetch(ReadRequest(URL, is_beginning=True))
+    assert "day 36" in reading.document.markdown and "day 37" not in reading.document.markdown
+    assert any("Pages 37 to 120 of 120 are not read yet" in warning for warning in reading.warnings)
+    assert not harness.pages.entries
+    assert "day 120" in (await harness.fetcher.fetch(ReadRequest(URL))).document.markdown
+
+
 async def test_read_doc_does_not_return_the_hint_of_fetch(shots: SingleUseProcesses) -> None:
     harness = Harness(shots)
     await harness.fetcher.fetch(ReadRequest(URL))

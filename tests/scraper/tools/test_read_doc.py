@@ -140,6 +140,16 @@ async def test_fetch_reads_a_pdf_and_names_the_tool_for_it(app: Services, site: 
     assert "MARK-pdf-9" in answer.text
 
 
+async def test_fetch_reads_the_pages_of_a_long_pdf_that_the_part_needs(app: Services, site: Site) -> None:
+    fetch = next(tool for tool in registry.tools() if tool.name == "fetch")
+    url = site.url("/document/long.pdf")
+    beginning = await fetch.run(app, {"url": url}, ToolCall())
+    assert "MARK-page-36" in beginning.text and "MARK-page-37" not in beginning.text
+    assert "Pages 37 to 40 of 40 are not read yet: read them by `pages` of `read_doc`, such as 37-40." in beginning.text
+    end = await fetch.run(app, {"url": url, "length": 20_000}, ToolCall())
+    assert "MARK-page-40" in end.text and "not read yet" not in end.text
+
+
 @pytest.mark.parametrize(
     ("text", "pages"),
     [
