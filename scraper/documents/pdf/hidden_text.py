@@ -74,6 +74,12 @@ class HiddenTextSearch:
         half = (self._page_box.area if self._page_box else 0.0) / 2
         self._scans = [one for one in self._others if one.kind == IMAGE and one.box.area >= half]
 
+    @property
+    def picture_share(self) -> float:
+        """Ratio of the areas of all pictures to that of the page."""
+        page = self._page_box or Box(0.0, 0.0, 0.0, 0.0)
+        return sum(one.box.overlap(page) for one in self._others if one.kind == IMAGE) / max(1.0, page.area)
+
     def find(self, *, check_clips: bool = False, check_layers: bool = True, max_scan_pixels: int) -> HiddenText:
         """Return the hidden text objects and the boxes of the visible ones.
 

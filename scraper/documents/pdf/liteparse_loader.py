@@ -45,7 +45,6 @@ _MIN_HIDDEN_SHARE = 0.25
 """Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
 _MAX_TREE_NODES = 200_000
 _MAX_TREE_DEPTH = 100
-_IMAGE_SHARE = 0.5
 _SMALLEST = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
     b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
@@ -92,7 +91,7 @@ def parse_pdf(request: ParseRequest, data: bytes) -> Any:
     return _parser(request).parse_bytes(data)
 
 
-def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
+def _parser(request: ParseRequest) -> LiteParse:
     return LiteParse(
         ocr_enabled=False,
         output_format="json",
@@ -105,25 +104,9 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
         extract_annotations=True,
         extract_document_metadata=True,
         emit_word_boxes=True,
-        include_complexity=complexity,
         continue_on_page_error=True,
         target_pages=",".join(map(str, request.pages)) or None,
         password=request.password,
-    )
-
-
-def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
-    """Return the pages that are mostly an image or meaningless characters."""
-    parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
-    try:
-        result = parser.parse_bytes(data)
-    except Exception:  # liteparse raises errors of many kinds.
-        return ()
-    measured = ((page.page_num, page.complexity) for page in result.pages if page.complexity)
-    return tuple(
-        number
-        for number, page in measured
-        if page.full_page_image or page.largest_image_coverage > _IMAGE_SHARE or page.is_garbled
     )
 
 

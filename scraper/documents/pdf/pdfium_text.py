@@ -15,6 +15,8 @@ from scraper.documents.pdf.text_assembly import is_right_to_left
 T = TypeVar("T")
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
+_MIN_PICTURE_SHARE = 0.1
+"""Ratio to the page. Smaller pictures on a page without text are logos."""
 _MAX_LAYERED_PAGES = 50
 _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
@@ -91,6 +93,15 @@ def read_document(data: bytes, pages: Sequence[int], password: str | None) -> tu
         files = [text_of(library.FPDFAttachment_GetName(one, buffer, len(buffer))) or "unnamed" for one in attached]
     known = {page: text for page, text in texts.items() if text is not None}
     return known, DocumentFacts(title, author, tuple(files))
+
+
+def find_picture_pages(data: bytes, pages: Sequence[int], password: str | None) -> Iterator[int]:
+    """Yield the pages, counted from 1, with pictures that may show text, also in many strips."""
+    with open_document(data, password) as document:
+        for number in pages if document else ():
+            with open_page(document, number, has_text=False) as (page, _, _):
+                if page and HiddenTextSearch(page).picture_share > _MIN_PICTURE_SHARE:
+                    yield number
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:

@@ -44,7 +44,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     source = liteparse_loader.load(data, request)
     texts, removed = _write_pages(source.pages, source.forms)
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
-    ocr_pages = liteparse_loader.find_image_pages(data, bare, request.password) if bare else ()
+    ocr_pages = tuple(pdfium_text.find_picture_pages(data, bare, request.password))
     warnings = _complete_pages(data, texts, removed, request, source.texts)
     return ParsedDocument(
         "pdf",

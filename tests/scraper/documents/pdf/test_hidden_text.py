@@ -161,3 +161,15 @@ def test_hidden_text_is_found_among_many_objects() -> None:
     assert SECRET not in parsed.markdown
     assert parsed.markdown.count("w") == len(words)
     assert parsed.warnings[0].startswith(WARNING)
+
+
+@pytest.mark.parametrize("count", [1, 5, 60])
+def test_scan_in_strips_needs_recognition(count: int) -> None:
+    strips = (f"q 500 0 0 {600 / count} 40 {40 + 600 / count * at} cm /Im Do Q" for at in range(count))
+    with pytest.raises(errors.OcrNeededError, match="scanned"):
+        parse(with_picture(*strips))
+
+
+def test_logo_on_an_empty_page_needs_no_recognition() -> None:
+    with pytest.raises(errors.NoContentError):
+        parse(with_picture("q 90 0 0 90 40 700 cm /Im Do Q"))
