@@ -2,6 +2,7 @@
 
 import binascii
 import re
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from email import message_from_bytes
@@ -11,11 +12,13 @@ from email.message import Message
 from email.policy import Compat32
 
 from browsers.http.charset import decode
+from scraper.documents import rtf_reader
 from scraper.documents.dispatcher import EmbeddedFile, read_embedded
 from scraper.documents.html import find_saved_page, read_saved_page
 from scraper.documents.markdown_writing import join_pages
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import convert_html
+from scraper.documents.sniff import SEALED, TNEF
 from scraper.text.markdown_structure import strip_markdown
 
 _HEADERS = ("From", "To", "Cc", "Bcc", "Date", "Subject")
@@ -27,6 +30,10 @@ _MAIL_TYPES = ("message/rfc822", "message/global", "message/news")
 _SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _SIGNED, _CONTENT = bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010701")
 """Object identifiers of signed data and of the content in it (RFC 5652)."""
+_SUBJECT, _TEXT, _NAME, _FILE, _PROPERTIES = 0x18004, 0x2800C, 0x18010, 0x6800F, 0x69003
+"""Attributes of a TNEF file (MS-OXTNEF, 2.1.3.4)."""
+_RTF = b"\x02\x01\x09\x10"
+"""Type and number of the property with the text as compressed RTF; their count and length follow."""
 _OCTETS, _UNTIL_MARK = 0x04, 0x80
 _MAIL_START = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\d[^\n]*\n(?=[!-9;-~]+:)")
 """Line before each mail of a mailbox (RFC 4155)."""
@@ -61,6 +68,14 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
     The mails of a mailbox are its pages.
     """
+    if data.startswith(TNEF):
+        return _read_outlook_mail(data, request)
+    if data.startswith(b"0") and SEALED in data[:40]:
+        content = _read_signed(data)
+        problem = "" if content else "it is encrypted, or holds only a signature or certificates"
+        file = EmbeddedFile(request.name.removesuffix(".p7m") or "signed file", content, problem=problem)
+        sections, problems = read_embedded([file], request)
+        return ParsedDocument("p7m", "\n\n".join(sections), warnings=problems)
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     starts = [match.span() for match in _MAIL_START.finditer(data)] if data.startswith(b"From ") else []
     if len(starts) < 2:
@@ -91,6 +106,25 @@ def _read_mail(data: bytes, request: ParseRequest) -> ParsedDocument:
     markdown = "\n\n".join(filter(None, (_format_headers(message), body, *sections)))
     title = _header(message, "Subject") or None
     return ParsedDocument("eml", markdown, title=title, warnings=(*dict.fromkeys(mail.problems), *warnings))
+
+
+def _read_outlook_mail(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return subject, text and attachments of a mail in a file such as winmail.dat."""
+    at, name, found, files = 6, "", dict[int, str](), list[EmbeddedFile]()
+    while at + 9 <= len(data):
+        attribute, length = struct.unpack_from("<II", data, at + 1)
+        value = data[at + 9 : at + 9 + length]
+        at += 11 + length
+        if attribute == _FILE:
+            files.append(EmbeddedFile(name, value))
+        elif attribute == _PROPERTIES and (start := value.find(_RTF)) >= 0:
+            found[_TEXT] = rtf_reader.read(rtf_reader.decompress(value[start + len(_RTF) + 8 :]), request).markdown
+        elif attribute in (_SUBJECT, _TEXT, _NAME):
+            text = found[attribute] = decode(value.rstrip(b"\0"), "text/plain").strip()
+            name = text if attribute == _NAME else name
+    sections, warnings = read_embedded(files, request)
+    texts = (f"Subject: {found[_SUBJECT]}" if found.get(_SUBJECT) else "", found.get(_TEXT, ""), *sections)
+    return ParsedDocument("tnef", "\n\n".join(filter(None, texts)), title=found.get(_SUBJECT), warnings=warnings)
 
 
 def read_body(data: bytes) -> str:

@@ -21,8 +21,6 @@ from scraper.errors import MalformedDocumentError, NoContentError
 from scraper.html.dom.parsing import Element, text_of
 from scraper.values.text import format_clock
 
-_LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
-_NUMBER = re.compile(r"[-\d.]+(?!%)")
 _MAX_SVG_TEXTS = 300
 _TYPES = {"ICO": "icon", "PSD": "Photoshop", "WEBP": "WebP"}
 
@@ -54,17 +52,8 @@ def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
     try:
         image = importlib.import_module("PIL.Image").open(io.BytesIO(data))
     except Exception:  # Pillow raises errors of many kinds for damaged headers.
-        return ("SVG", _svg_size(data)) if b"<svg" in data[:4_096] else ("damaged or of an unknown type", None)
+        return ("SVG" if b"<svg" in data[:4_096] else "damaged or of an unknown type"), None
     return _TYPES.get(image.format or "", image.format or ""), image.size
-
-
-def _svg_size(data: bytes) -> tuple[int, int] | None:
-    declared = dict(_LENGTH.findall(data[:4_096].decode("utf-8", "replace")))
-    sides = [_NUMBER.match(declared.get(name, "")) for name in ("width", "height")]
-    found = [side[0] for side in sides if side and not side[0].startswith("-")]
-    if len(found) < 2:
-        found = _NUMBER.findall(declared.get("viewBox", ""))[2:]
-    return (round(float(found[0])), round(float(found[1]))) if len(found) == 2 else None
 
 
 def svg_text(drawing: Element) -> str:

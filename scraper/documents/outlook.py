@@ -17,7 +17,11 @@ __all__ = ["read", "warm_up"]
 _TITLE, _PLAIN, _HTML, _RTF = 0x0037, 0x1000, 0x1013, 0x1009
 _HEADERS = (("From", 0x0C1A), ("To", 0x0E04), ("Cc", 0x0E03), ("Bcc", 0x0E02), ("Subject", _TITLE))
 _TIMES = (("Date", 0x0039), ("Start", 0x820D), ("End", 0x820E), ("Start", 0x8104), ("Due", 0x8105))
-_LOCATION = 0x8208
+_LOCATION, _CLASS = 0x8208, 0x001A
+_CONTACT = (
+    ("Name", 0x3001), ("Company", 0x3A16), ("Title", 0x3A17), ("Email", 0x8083), ("Email", 0x8093), ("Phone", 0x3A08),
+    ("Phone", 0x3A09), ("Mobile", 0x3A1C), ("Address", 0x3A15), ("Address", 0x801B), ("Address", 0x801A),
+)  # fmt: skip
 _NAMES, _DATA = (0x3707, 0x3704, 0x3001), 0x3701
 _CODE_PAGE, _INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 """Numbers of properties (MS-OXPROPS). From 0x8000 on, they are identifiers in the list of names."""
@@ -84,6 +88,8 @@ class _Message:
             if 0 < ticks < 1 << 61:
                 headers.append(f"{name}: {_EPOCH + timedelta(microseconds=ticks // 10):%Y-%m-%d %H:%M} UTC  ")
         headers += [f"Location: {place}  "] if (place := self.text(_LOCATION)) else []
+        if self.text(_CLASS) == "IPM.Contact":
+            headers += [f"{name}: {text}  " for name, number in _CONTACT if (text := self.text(number))]
         body = self._body(request)
         self.has_text = bool(body)
         inner = []
@@ -105,37 +111,8 @@ class _Message:
         html = self._streams.read(f"{path}{_HTML:04x}0102")
         text = decode(html, f"text/html{self._charset(_INTERNET_CODE_PAGE)}") or self.text(_HTML, keep_lines=True)
         texts = choose_alternatives([self.text(_PLAIN, keep_lines=True), convert_html(text) if text else ""])
-        rtf = b"" if texts else _decompress(self._streams.read(f"{path}{_RTF:04x}0102"))
+        rtf = b"" if texts else rtf_reader.decompress(self._streams.read(f"{path}{_RTF:04x}0102"))
         try:
             return "\n\n".join(texts) if texts else rtf_reader.read(rtf, request).markdown if rtf else ""
         except ScraperError as error:
             return f"(The text of the message is not read: {error})"
-
-
-_DICTIONARY = (
-    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS "
-    b"Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b"
-    b"\\i\\u\\tab\\tx"
-)
-_WINDOW = 4_096
-
-
-def _decompress(data: bytes) -> bytes:
-    """Return RTF from its compressed form (MS-OXRTFCP), as far as it is there."""
-    if data[8:12] == b"MELA":
-        return data[16:]
-    out, at = bytearray(_DICTIONARY), 16
-    while at < len(data):
-        flags, at = data[at], at + 1
-        for bit in range(8):
-            if not flags >> bit & 1:
-                out += data[at : at + 1]
-                at += 1
-                continue
-            pair, at = int.from_bytes(data[at : at + 2], "big"), at + 2
-            back = (len(out) - (pair >> 4)) % _WINDOW
-            if not 0 < back <= len(out):  # The end.
-                return bytes(out[len(_DICTIONARY) :])
-            for _ in range((pair & 15) + 2):
-                out.append(out[-back])
-    return bytes(out[len(_DICTIONARY) :])

@@ -492,3 +492,32 @@ class _Reader:
             content, label = content[1:].lstrip(), content[0]
         kind = "item" if label and heading is None else "text"
         text.add(_Block(kind, content, heading, label, style.level), in_table=style.in_table)
+
+
+_DICTIONARY = (
+    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS "
+    b"Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b"
+    b"\\i\\u\\tab\\tx"
+)
+_WINDOW = 4_096
+
+
+def decompress(data: bytes) -> bytes:
+    """Return RTF from its compressed form (MS-OXRTFCP), as far as it is there."""
+    if data[8:12] == b"MELA":
+        return data[16:]
+    out, at = bytearray(_DICTIONARY), 16
+    while at < len(data):
+        flags, at = data[at], at + 1
+        for bit in range(8):
+            if not flags >> bit & 1:
+                out += data[at : at + 1]
+                at += 1
+                continue
+            pair, at = int.from_bytes(data[at : at + 2], "big"), at + 2
+            back = (len(out) - (pair >> 4)) % _WINDOW
+            if not 0 < back <= len(out):  # The end.
+                return bytes(out[len(_DICTIONARY) :])
+            for _ in range((pair & 15) + 2):
+                out.append(out[-back])
+    return bytes(out[len(_DICTIONARY) :])

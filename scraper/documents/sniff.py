@@ -128,6 +128,8 @@ _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _MARKDOWN_NAMES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
 _CSV_TYPES = ("text/csv", "application/csv", "text/tab-separated-values")
+TNEF, SEALED, _SEAL_BYTES = b"\x78\x9f\x3e\x22", bytes.fromhex("06092a864886f70d0107"), 40
+"""Signature of a mail of Outlook in a file (MS-OXTNEF), and the beginning of object identifiers (RFC 5652)."""
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
 
 
@@ -148,6 +150,8 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
         return next((kind for name, kind in _OLE_STREAMS if name in streams), DocumentKind.BINARY)
     if head.startswith(b"{\\rtf"):
         return DocumentKind.RTF
+    if head.startswith(TNEF) or (head.startswith(b"0") and SEALED in head[:_SEAL_BYTES]):
+        return DocumentKind.EMAIL
     is_boxed = head[4:8] == b"ftyp" and head[8:12] in _FTYP_IMAGES
     is_webp = head.startswith(b"RIFF") and head[8:12] == b"WEBP"
     if is_boxed or is_webp or (head.startswith(_IMAGES) and _count_controls(head)):

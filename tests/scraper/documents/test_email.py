@@ -173,3 +173,30 @@ def test_signed_mail_is_read_from_its_signature_and_an_encrypted_one_named(is_st
     for damaged in (signed.replace(b"\x01\x07\x02", b"\x01\x07\x03"), signed[:30]):
         encrypted = parse(head.encode() + base64.encodebytes(damaged))
         assert encrypted.warnings[0] == "The mail is encrypted: its text cannot be read."
+
+
+def tnef(*attributes: tuple[int, bytes]) -> bytes:
+    """Build a file of Outlook's own mail format of these attributes."""
+    written = (struct.pack("<BII", 1, number, len(value)) + value + b"\0\0" for number, value in attributes)
+    return b"\x78\x9f\x3e\x22\1\0" + b"".join(written)
+
+
+def test_mail_of_outlook_in_a_file_is_read_with_its_attachments() -> None:
+    rtf = b"{\\rtf1 The ferry leaves at six.}"
+    packed = struct.pack("<4I", len(rtf) + 12, len(rtf), 0x414C454D, 0) + rtf
+    properties = b"\x02\x01\x09\x10" + struct.pack("<II", 1, len(packed)) + packed
+    files = [(0x18010, b"prices.csv\0"), (0x6800F, b"town,price\nPorto,5\n")]
+    data = tnef((0x18004, b"Ferries\0"), (0x69003, properties), *files)
+    assert sniff_kind(data) is DocumentKind.EMAIL
+    encoded = base64.encodebytes(data).decode()
+    attached = part(encoded, "application/ms-tnef; name=winmail.dat", "Content-Transfer-Encoding: base64")
+    for text in (parse(data).markdown, parse(mail("mixed", part("See the file."), attached)).markdown):
+        assert "Subject: Ferries" in text and "The ferry leaves at six." in text
+        assert "## prices.csv" in text and "| Porto | 5 |" in text
+
+
+@pytest.mark.parametrize(("kind", "text"), [("02", "town: Porto"), ("03", "it is encrypted")])
+def test_file_in_a_signature_is_read_and_an_encrypted_one_named(kind: str, text: str) -> None:
+    content = b"\xa0\x0d\x04\x0btown: Porto"
+    inside = bytes.fromhex("06092a864886f70d0107" + kind) + bytes.fromhex("06092a864886f70d010701") + content
+    assert text in parse(b"0" + bytes([len(inside)]) + inside, name="list.txt.p7m").markdown
