@@ -95,28 +95,19 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-_MOSTLY_MONO = 0.6
-"""Ratio of a document's letters in fonts of a fixed width. Above it, such a font is not a sign of code."""
-_CODE_SHARE = 0.25
+_MOSTLY_MONO, _CODE_SHARE = 0.6, 0.25
+"""Ratios of a document's lines: those in fonts of a fixed width, and those of them with a sign of code."""
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
 
 
 def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
-    """Clear `mono` on pages of monospaced prose, so that it does not count as code.
-
-    Typescripts and the text layers of scans have such pages.
-    """
-    letters = sum(len(run.text) for page in pages for run in page.runs)
-    mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
-    if mono <= _MOSTLY_MONO * letters:
+    """Clear `mono` in a typescript, or the text layer of a scan, so that it does not count as code."""
+    runs = [run for page in pages for run in page.runs]
+    mono = [run.text for run in runs if run.mono]
+    signs = sum(_CODE_SIGN.search(text) is not None for text in mono)
+    if len(mono) <= _MOSTLY_MONO * len(runs) or signs > _CODE_SHARE * len(mono):
         return list(pages)
-    unmarked = []
-    for page in pages:
-        lines = [run.text for run in page.runs if run.mono]
-        if sum(_CODE_SIGN.search(line) is not None for line in lines) <= _CODE_SHARE * len(lines):
-            page = replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
-        unmarked.append(page)
-    return unmarked
+    return [replace(page, runs=tuple(run._replace(mono=False) for run in page.runs)) for page in pages]
 
 
 _HEADING_SIZE_RATIO = 0.9

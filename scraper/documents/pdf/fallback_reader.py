@@ -9,6 +9,7 @@ import pypdf.errors
 
 from scraper.documents.markdown_writing import join_pages
 from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.errors import MalformedDocumentError
 
 _MAX_PAGES = 300
 """Pages. This reader has a tenth of the speed of the main reader."""
@@ -25,7 +26,14 @@ def warm_up() -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of the pages, without tables; raise an error of pypdf if it cannot read them."""
+    """Return the text of the pages, without tables; raise MalformedDocumentError if pypdf cannot read them."""
+    try:
+        return _read(data, request)
+    except Exception:  # pypdf raises errors of many kinds.
+        raise MalformedDocumentError("The PDF is damaged.") from None
+
+
+def _read(data: bytes, request: ParseRequest) -> ParsedDocument:
     reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
     count = min(len(reader.pages), 1_000_000)
     numbers = [number for number in request.pages or range(1, count + 1) if number <= count][:_MAX_PAGES]
