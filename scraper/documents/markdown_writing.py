@@ -23,9 +23,7 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _escape_cell(text: str) -> str:
-    if "\n" in text:
-        text = "<br>".join(line.strip() for line in text.split("\n") if line.strip())
-    return text.replace("\\|", "|").replace("|", "\\|").strip()
+    return "<br>".join(filter(None, map(str.strip, text.split("\n")))).replace("\\|", "|").replace("|", "\\|")
 
 
 def format_regions(rows: Sequence[Sequence[str]]) -> Iterator[str]:

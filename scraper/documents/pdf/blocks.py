@@ -96,7 +96,7 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
 
 
 _MOSTLY_MONO, _CODE_SHARE = 0.6, 0.25
-"""Ratios of a document's lines: those in fonts of a fixed width, and those of them with a sign of code."""
+"""Ratios of a document's letters in fonts of a fixed width, and of these lines with a sign of code."""
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
 
 
@@ -105,7 +105,7 @@ def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
     runs = [run for page in pages for run in page.runs]
     mono = [run.text for run in runs if run.mono]
     signs = sum(_CODE_SIGN.search(text) is not None for text in mono)
-    if len(mono) <= _MOSTLY_MONO * len(runs) or signs > _CODE_SHARE * len(mono):
+    if sum(map(len, mono)) <= _MOSTLY_MONO * sum(len(run.text) for run in runs) or signs > _CODE_SHARE * len(mono):
         return list(pages)
     return [replace(page, runs=tuple(run._replace(mono=False) for run in page.runs)) for page in pages]
 
