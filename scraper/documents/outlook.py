@@ -17,7 +17,7 @@ __all__ = ["read", "warm_up"]
 _TITLE, _PLAIN, _HTML, _RTF = 0x0037, 0x1000, 0x1013, 0x1009
 _HEADERS = (("From", 0x0C1A), ("To", 0x0E04), ("Cc", 0x0E03), ("Bcc", 0x0E02), ("Subject", _TITLE))
 _TIMES = (("Date", 0x0039), ("Start", 0x820D), ("End", 0x820E), ("Start", 0x8104), ("Due", 0x8105))
-_LOCATION, _CLASS = 0x8208, 0x001A
+_LOCATION, _CLASS = ("Location", 0x8208), 0x001A
 _CONTACT = (
     ("Name", 0x3001), ("Company", 0x3A16), ("Title", 0x3A17), ("Email", 0x8083), ("Email", 0x8093), ("Phone", 0x3A08),
     ("Phone", 0x3A09), ("Mobile", 0x3A1C), ("Address", 0x3A15), ("Address", 0x801B), ("Address", 0x801A),
@@ -87,9 +87,8 @@ class _Message:
             ticks = self._numbers.get((self._own_numbers.get(number, number), _TIME), 0)
             if 0 < ticks < 1 << 61:
                 headers.append(f"{name}: {_EPOCH + timedelta(microseconds=ticks // 10):%Y-%m-%d %H:%M} UTC  ")
-        headers += [f"Location: {place}  "] if (place := self.text(_LOCATION)) else []
-        if self.text(_CLASS) == "IPM.Contact":
-            headers += [f"{name}: {text}  " for name, number in _CONTACT if (text := self.text(number))]
+        fields = (_LOCATION, *(_CONTACT if self.text(_CLASS) == "IPM.Contact" else ()))
+        headers += [f"{name}: {text}  " for name, number in fields if (text := self.text(number))]
         body = self._body(request)
         self.has_text = bool(body)
         inner = []

@@ -140,7 +140,7 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
         return DocumentKind.EMPTY
     if _is_pdf(data):
         return DocumentKind.PDF
-    if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _detect_zip_kind(data)
     if head.startswith(_OLE):  # By the streams of its root; those of embedded files are in storages.
         try:

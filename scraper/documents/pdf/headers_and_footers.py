@@ -59,10 +59,7 @@ def remove_headers_and_footers(
     No page loses its only text. The first line of each gets the font size of the body, because it is not a heading.
     Returns the pages, and the removed text by page.
     """
-    running = _find_running_keys(pages)
-    found = Counter(offset for page in pages for offset in {_offset(row, page) for row in _marginal_rows(page)})
-    # By how much the numbers that stand alone differ from those of at least two pages.
-    offsets = {offset for offset, count in found.items() if count > 1 and offset is not None}
+    running, offsets = _find_running_keys(pages), _find_offsets(pages) if len(pages) > 1 else None
     shown: set[_Key] = set()
     cleaned: list[LayoutPage] = []
     removed: dict[int, str] = {}
@@ -71,7 +68,7 @@ def remove_headers_and_footers(
         first: set[TextRun] = set()
         for row in _marginal_rows(page):
             keys = running.intersection(_row_keys(row, page.number, page.height))
-            if _is_page_number(row, page, offsets if len(pages) > 1 else None) or not keys.isdisjoint(shown):
+            if _is_page_number(row, page, offsets) or not keys.isdisjoint(shown):
                 dropped.update(row.runs)
             elif keys:
                 first.update(row.runs)
@@ -150,6 +147,12 @@ def _count(number: str, page_number: int, *, is_own: bool) -> tuple[str, ...]:
 
 def _value(number: str) -> int | None:
     return int(number) if number.isdecimal() else _ROMAN.get(number.lower())
+
+
+def _find_offsets(pages: Sequence[LayoutPage]) -> set[int]:
+    """Return by how much the numbers that stand alone differ from those of at least two pages."""
+    found = Counter(offset for page in pages for offset in {_offset(row, page) for row in _marginal_rows(page)})
+    return {offset for offset, count in found.items() if count > 1 and offset is not None}
 
 
 def _offset(row: LayoutRow, page: LayoutPage) -> int | None:
