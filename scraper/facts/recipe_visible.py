@@ -310,6 +310,7 @@ _MAX_TEXT = 20_000
 def _row_texts(around: Element) -> Iterator[list[str]]:
     """Yield the texts of descendants of one tag, class and depth that hold most of the text of an element."""
     whole = len("".join(text_of(around).split()))
+    whole -= sum(len("".join(text_of(one).split())) for one in around.iter("select"))
     if not 0 < whole <= _MAX_TEXT:
         return
     top = depth_of(around)
