@@ -28,6 +28,7 @@ from scraper.html.dom.parsing import element_selector
 from scraper.values.text import read_table
 
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
+_REGIONS, _FRESHNESS = request_builder.CODES["regions"], request_builder.CODES["freshness"]
 BuildRequest = Callable[[SearchQuery, datetime], Request]
 
 
@@ -37,12 +38,6 @@ def _parse(engine: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
 
 # DuckDuckGo: three front ends of one index. Two are plain HTML; the main one needs JavaScript.
 
-_DDG_REGIONS = dict(
-    pair.split(":")
-    for pair in "en-GB:uk-en ca-ES:ct-ca zh-TW:tw-tzh zh-HK:hk-tzh ar-SA:xa-ar es-419:xl-es ja-JP:jp-jp "
-    "ko-KR:kr-kr".split()
-)
-"""Region codes that are not country-language."""
 _DDG_COMPLETE = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
 
 
@@ -61,7 +56,7 @@ def _duckduckgo_main_request(query: SearchQuery, now: datetime) -> Request:
 
 def _duckduckgo_form(query: SearchQuery) -> Mapping[str, str]:
     locale = parse_locale(query.language)
-    region = _DDG_REGIONS.get(locale.tag, f"{locale.country.lower()}-{locale.language}")
+    region = _REGIONS["duckduckgo"].get(locale.tag, f"{locale.country.lower()}-{locale.language}")
     form = {"q": request_builder.quote_bangs(query_text(query)), "b": "", "kl": region}
     df = _FIRST_LETTERS.get(query.freshness or "")
     return form | ({"df": df} if df else {})
@@ -92,18 +87,15 @@ def _mojeek_request(query: SearchQuery, now: datetime) -> Request:
 # Google News: RSS feed of up to 100 items, whose titles keep the publisher at their end. Only a browser can resolve its
 # links. It has no second page. Country, language and edition must agree.
 
-_GOOGLE_EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh-Hans", "zh-TW": "zh-Hant"})
-_GOOGLE_FRESHNESS = MappingProxyType({"day": "when:1d", "week": "when:7d", "month": "when:30d", "year": "when:1y"})
-
 
 def _googlenews_request(query: SearchQuery, now: datetime) -> Request:
     locale = parse_locale(query.language)
-    edition = _GOOGLE_EDITIONS.get(locale.tag, locale.language)
+    edition = _REGIONS["google"].get(locale.tag, locale.language)
     text = request_builder.join_query(
         query.text,
         request_builder.site_operator(request_builder.category_domains(query.category, query.include_domains)),
         request_builder.exclude_operators(query.exclude_domains),
-        _GOOGLE_FRESHNESS.get(query.freshness or "", ""),
+        _FRESHNESS["google"].get(query.freshness or "", ""),
     )
     parameters = {"q": text, "hl": locale.tag, "gl": locale.country, "ceid": f"{locale.country}:{edition}"}
     return Request(
@@ -119,11 +111,6 @@ def _googlenews_request(query: SearchQuery, now: datetime) -> Request:
 # Startpage: Google's index. Since 2026 it requires a proof of work, which a browser computes.
 
 _STARTPAGE = "https://www.startpage.com/"
-_STARTPAGE_LANGUAGES = dict(
-    pair.split(":")
-    for pair in "de:deutsch en:english es:espanol fr:francais it:italiano nl:nederlands pl:polski pt:portugues "
-    "da:dansk sv:svenska no:norsk".split()
-)
 _STARTPAGE_CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 
 
@@ -150,7 +137,7 @@ def _startpage_form_request(home: Snapshot, query: SearchQuery, now: datetime) -
 
 def _startpage_fields(query: SearchQuery) -> dict[str, str]:
     locale = parse_locale(query.language)
-    language = _STARTPAGE_LANGUAGES.get(locale.language, "english")
+    language = _REGIONS["startpage"].get(locale.language, "english")
     return {
         "query": query_text(query),
         "cat": "news" if query.category == "news" else "web",
@@ -165,14 +152,12 @@ def _startpage_fields(query: SearchQuery) -> dict[str, str]:
 # Brave: independent index, twenty results per page. It blocks many IP addresses at the first request. Safe search stays
 # at its default, moderate, which only a cookie changes.
 
-_BRAVE_FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year": "py"})
-
 
 def _brave_request(query: SearchQuery, now: datetime) -> Request:
     fields = {
         "q": request_builder.quote_bangs(query_text(query)),
         "source": "web",
-        "tf": _BRAVE_FRESHNESS.get(query.freshness or "", ""),
+        "tf": _FRESHNESS["brave"].get(query.freshness or "", ""),
     }
     kind = "news" if query.category == "news" else "search"
     return page_request("brave", f"https://search.brave.com/{kind}", fields, query.language)
@@ -180,18 +165,16 @@ def _brave_request(query: SearchQuery, now: datetime) -> Request:
 
 # Bing: requests name market, language and country. Suspected bots get results for the first word only.
 
-_BING_FRESHNESS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
-_BING_NEWS_FRESHNESS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _bing_request(query: SearchQuery, now: datetime) -> Request:
     is_news, freshness = query.category == "news", query.freshness or ""
     locale, today = parse_locale(query.language), (now - _EPOCH).days
-    filters = _BING_FRESHNESS | {"year": f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'}
+    filters = _FRESHNESS["bing"] | {"year": f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'}
     parameters = {
         "q": query_text(query),
-        "qft": _BING_NEWS_FRESHNESS.get(freshness, "") if is_news else "",
+        "qft": _FRESHNESS["bing_news"].get(freshness, "") if is_news else "",
         "filters": "" if is_news else filters.get(freshness, ""),
         "mkt": locale.tag,
         "setlang": locale.language,

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,16 +12,10 @@ from scraper.engines.model import SearchQuery
 from scraper.engines.result_page import ResultPage
 from scraper.engines.row_parsers import css
 from scraper.html.dom.parsing import element_selector
+from scraper.values.text import read_table
 
-_CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "github": ("github.com",),
-        "paper": ("arxiv.org", "dl.acm.org", "link.springer.com", "ieeexplore.ieee.org", "ncbi.nlm.nih.gov"),
-        "forum": ("reddit.com", "news.ycombinator.com", "stackoverflow.com", "stackexchange.com", "quora.com"),
-    }
-)
-"""Hosts of a category that queries name."""
-
+CODES = read_table(__package__, "codes.toml")
+"""Codes of languages, countries, times and categories in requests."""
 MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
 
@@ -39,7 +32,7 @@ _FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#
 
 def category_domains(category: str | None, requested: tuple[str, ...]) -> tuple[str, ...]:
     """Return the caller's domains, or the domains of the category if there are none."""
-    return requested or _CATEGORY_DOMAINS.get(category or "", ())
+    return requested or tuple(CODES["categories"].get(category or "", ()))
 
 
 def join_query(text: str, *parts: str) -> str:
@@ -102,14 +95,6 @@ def _cut(text: str, limit: int) -> str:
 
 _TAG = re.compile(r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z\d])", re.IGNORECASE)
 
-_HOMES = (
-    "ar:SA bg:BG ca:ES cs:CZ da:DK de:DE el:GR en:US es:ES et:EE fa:IR fi:FI fr:FR he:IL hi:IN hr:HR hu:HU "
-    "id:ID it:IT ja:JP ko:KR lt:LT lv:LV ms:MY nb:NO nl:NL no:NO pl:PL pt:BR ro:RO ru:RU sk:SK sl:SI sr:RS "
-    "sv:SE th:TH tr:TR uk:UA vi:VN zh:CN"
-)
-_HOME = MappingProxyType({pair[:2]: pair[3:] for pair in _HOMES.split()})
-"""Country of each language, for language tags without a country."""
-
 
 @dataclass(frozen=True, slots=True)
 class Locale:
@@ -137,7 +122,7 @@ def parse_locale(tag: str) -> Locale:
     language = match.group(1).lower()
     country = (match.group(3) or "").upper()
     if not country.isalpha():
-        country = "TW" if (match.group(2) or "").lower() == "hant" else _HOME.get(language, "US")
+        country = "TW" if (match.group(2) or "").lower() == "hant" else CODES["countries"].get(language, "US")
     return Locale(language, country)
 
 
@@ -145,7 +130,7 @@ _INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60
 
 NextPage = Callable[[ResultPage], Request | None]
-FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
+FRESHNESS_DAYS: Mapping[str, int] = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def next_page_form(engine: str, selector: str) -> NextPage:
