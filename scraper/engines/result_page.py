@@ -20,6 +20,7 @@ from scraper.html.page import page_tree
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
 from scraper.urls import is_web_url, join_url, split_url
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
 MAX_TITLE = 400
@@ -33,10 +34,9 @@ _BLOCKS = frozenset(
 """Elements that start a new line; on result pages `cite` and `button` do too."""
 
 _ICONS = dict.fromkeys(range(0xE000, 0xF900))
-_ADDRESS = re.compile(
-    r"^(?:https?://)?(?:[\w-]{1,63}\.)+[a-z]{2,24}(?::\d+)?(?:/\S*|\s*[›»>⟩·].*)?(?:\s*(?:\.\.\.|…))?"
-    r"(?:\s+\d{4}-\d{1,2}-\d{1,2})?[\s-]*$|^(?!.{200}).{0,80}\s[›»⟩]\s",
-    re.IGNORECASE,
+_ADDRESS, _AD_LINK, _ENGINE, _REDIRECT_PATH = (
+    re.compile("|".join(patterns), re.IGNORECASE)
+    for patterns in read_table(__package__, "messages.toml")["urls"].values()
 )
 
 
@@ -156,12 +156,6 @@ _MAX_CHARS = 16_000
 _NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
 _GOOGLE_NEWS = "news.google.com"
 _GOOGLE = re.compile(r"(?:[a-z]+\.)?google(?:\.com?)?(?:\.[a-z]{2,3})?")
-_ENGINE = re.compile(
-    r"(?:.+\.)?(?:(?:duckduckgo|bing|brave|qwant|startpage|yahoo)\.com|ecosia\.org|yandex\.[a-z]{2,3}(?:\.[a-z]{2})?)"
-)
-_REDIRECT_PATH = re.compile(
-    r"/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|imgres|search/url)", re.IGNORECASE
-)
 _REDIRECT_FIELDS = ("uddg", "url", "u", "q", "imgrefurl", "target", "to", "dest", "destination")
 
 
@@ -307,12 +301,6 @@ def _snippet(block: Element, without: Element | None, title: str) -> str:
     return max((line for line in lines if line != title and not is_address(line)), key=len, default="")
 
 
-_AD_LINK = re.compile(
-    r"//(?:www\.)?bing\.com/(?:aclick|aclk)\b|//duckduckgo\.com/y\.js|/aclk\?|/aclick\?|baidu\.php\?url=|//yabs\.|"
-    r"googleadservices\.|doubleclick\.net|//search\.brave\.com/a/redirect|[?&]ad_domain=|[?&]ad_provider=|"
-    r"//an\.yandex\.|adclick|/sponsored/click",
-    re.IGNORECASE,
-)
 _LABEL = WordPattern(r"(?:ad\s*·.*|{search.advertisement})\W{0,3}")
 _MAX_LABEL = 30
 
