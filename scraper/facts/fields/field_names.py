@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 
 from scraper.facts.money import MONEY
 from scraper.text.date_parsing import find_date
@@ -11,10 +10,10 @@ from scraper.text.terms import CAMEL_CASE
 from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
-_TABLE = read_table(__package__, "field_words.toml")
-_KINDS: Mapping[str, str] = _TABLE["kinds"]
+TABLE = read_table(__package__, "field_words.toml")
+_KINDS: Mapping[str, str] = TABLE["kinds"]
 _TITLES = frozenset({"title", "name", "headline", "heading"})
-_SYNONYMS = tuple(frozenset(row.split()) for row in _TABLE["synonyms"])
+_SYNONYMS = tuple(frozenset(row.split()) for row in TABLE["synonyms"])
 _FILLERS = frozenset("the of a an and in for to our your is".split())
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _MAX_LABEL_WORDS = 8
@@ -84,34 +83,10 @@ def _is_same(own: str, other: str) -> bool:
     )
 
 
-_DATE = re.compile(
-    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b|"
-    r"\b[^\W\d_]{3,9}\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|"
-    r"\b\d{1,2}(?:st|nd|rd|th)?\.?\s+[^\W\d_]{3,9}\.?,?\s+(?:19|20)\d\d\b|\A(?:19|20)\d\d\Z|"
-    r"\b\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago\b",
-    re.IGNORECASE,
-)
-_PHONE = re.compile(
-    r"(?<!\d)(?:\+\d{1,3}[\s./-]?|\d{1,3}(?:[\s./-]|(?=\()))?(?:\(\d{2,4}\)|\d{2,4})[\s./-]+"
-    r"\d{2,4}[\s./-]?\d{2,5}(?:[\s./-]?\d{2,4})?(?!\d)"
-)
-_ISBN = re.compile(r"(?:97[89][\s-]?)?(?:\d[\s-]?){9}[\dXx]")
-_ISBN_13 = re.compile(r"97[89][\s-]?(?:\d[\s-]?){9}\d")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
-_SITE = re.compile(r"(?:https?://|www\.)[^\s<>]+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|de|uk|fr|info)\b\S*")
-
-_PATTERNS: Mapping[str, tuple[re.Pattern[str] | WordPattern, float]] = MappingProxyType(
-    {
-        "date": (_DATE, 0.4),
-        "email": (_EMAIL, 0.5),
-        "isbn": (_ISBN, 0.5),
-        "isbn_13": (_ISBN_13, 0.5),
-        "money": (MONEY, 0.5),
-        "phone": (_PHONE, 0.5),
-        "site": (_SITE, 0.9),
-    }
-)
-"""Pattern of each format, and the minimum share of the text that a match must cover."""
+_PATTERNS: Mapping[str, re.Pattern[str] | WordPattern] = {"money": MONEY} | {
+    kind: re.compile("|".join(patterns), re.IGNORECASE) for kind, patterns in TABLE["formats"].items()
+}
+"""Pattern of each format."""
 
 
 def rate_format(kind: str, text: str) -> float:
@@ -125,20 +100,19 @@ def rate_format(kind: str, text: str) -> float:
         return 0.1 if 2 < len(text) < 200 and not MONEY.fullmatch(text) else -0.5
     if kind not in _PATTERNS:
         return 0.0
-    pattern, share = _PATTERNS[kind]
-    match = pattern.search(text[:400])
+    match = _PATTERNS[kind].search(text[:400])
     if match is None:
         return 0.1 if kind == "money" and not text.strip("0123456789.,' ") else -1.0
-    return 1.0 if len(match[0]) >= share * len(text) else 0.4
+    return 1.0 if len(match[0]) >= TABLE["shares"][kind] * len(text) else 0.4
 
 
 def find_value(kind: str, text: str) -> str:
     """Return the letters and digits of the first value of a format in a text; empty if there is none."""
-    match = _PATTERNS[kind][0].search(text[:400])
+    match = _PATTERNS[kind].search(text[:400])
     return "".join(filter(str.isalnum, match[0])).lower() if match else ""
 
 
 def find_day(text: str) -> str:
     """Return the first text in the form of a date as written there; empty if there is none or it is not a date."""
-    match = _DATE.search(text)
+    match = _PATTERNS["date"].search(text)
     return match[0] if match and (find_date(match[0]) or "ago" in match[0].lower()) else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from scraper.facts.fields.extraction_recipes import LocatedValue, RecordColumn, strip_around
-from scraper.facts.fields.field_names import FieldName
+from scraper.facts.fields.field_names import TABLE, FieldName
 from scraper.facts.fields.named_values import MIN_LABEL_MATCH, NameMatch
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import COLUMNS, read_rows
@@ -17,14 +17,7 @@ from scraper.facts.label_value_pairs import LABEL_TAGS
 from scraper.html.dom.parsing import Element, classes_of
 from scraper.text.sanitize import name_key
 
-_USUAL_NAMES = {
-    "title": ("title", "name", "headline", "heading"),
-    "url": ("url", "link"),
-    "price": ("price", "cost"),
-    "date": ("date", "published", "posted"),
-    "image": ("image", "picture", "photo", "thumbnail"),
-    "text": ("text", "description", "summary", "snippet"),
-}
+_USUAL_NAMES: Mapping[str, Sequence[str]] = TABLE["columns"]
 _ADDRESS_NAMES = (*_USUAL_NAMES["url"], *_USUAL_NAMES["image"])
 """Names of fields that are not read from the data of a page, whose addresses may be relative."""
 _MIN_USUAL_MATCH = 0.9
