@@ -6,9 +6,9 @@ The best sentences are joined where they are adjacent. Near copies of a page cou
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scraper.retrieval.model import Excerpt
-from scraper.retrieval.sentence_score import Question, score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 from scraper.text import token_estimate
@@ -16,6 +16,9 @@ from scraper.text.likeness import find_near_duplicates
 from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.text.sanitize import name_key
 from scraper.text.terms import is_unspaced, split_terms
+
+if TYPE_CHECKING:
+    from scraper.retrieval.sentence_score import Question
 
 LINK_TOKENS = 30
 """Tokens of an excerpt in addition to its text: heading, link and gap mark."""
@@ -78,6 +81,9 @@ def select_passages(
 
     A text without a word of the question returns its beginning, if any budget is left.
     """
+    # Only the workers need it and numpy, which takes a tenth of the start of a server or command.
+    from scraper.retrieval.sentence_score import score_sentences, split_wordings
+
     if not texts:
         return []
     wordings = split_wordings(question)
@@ -182,7 +188,7 @@ class _Page:
         ]
         return [one for one in near if self.sentences[one].headings == self.sentences[at].headings]
 
-    def excerpts(self, wordings: Sequence[Question]) -> list[Excerpt]:
+    def excerpts(self, wordings: "Sequence[Question]") -> list[Excerpt]:
         """Return the selected sentences as excerpts, with adjacent ones joined, or the beginning of the best one."""
         if not self.selected:
             return self.cut_best(self.cut_tokens, wordings) if self.cut_tokens else []
@@ -192,7 +198,7 @@ class _Page:
         term_weights = plain.weigh_terms(sorted(words))
         return [self._excerpt(run, plain, code, term_weights) for run in _runs(sorted(self.selected))]
 
-    def cut_best(self, budget: int, wordings: Sequence[Question]) -> list[Excerpt]:
+    def cut_best(self, budget: int, wordings: "Sequence[Question]") -> list[Excerpt]:
         """Return a part of the best sentence, cut at spaces; nothing if the budget has no room for it.
 
         It begins with the line, or shortly before the words, that have most words of the question.
@@ -293,7 +299,7 @@ def _select_best(pages: Sequence[_Page], budget: int) -> int:
 
 
 def _cut_best(
-    pages: Sequence[_Page], selected: list[list[Excerpt]], budget: int, wordings: Sequence[Question]
+    pages: Sequence[_Page], selected: list[list[Excerpt]], budget: int, wordings: "Sequence[Question]"
 ) -> list[list[Excerpt]]:
     """Return the beginning of the best sentence of all pages if the budget is too small for more."""
     best = max((page for page in pages if page.sentences), key=lambda page: max(page.scores), default=None)

@@ -30,7 +30,8 @@ PAUSE_S = 0.2
 
 _PRELOAD = tuple(
     "scraper.extract.reader:warm_up scraper.extract.timeout_fallback scraper.retrieval.passage_selection "
-    "scraper.engines.registry scraper.engines.sources scraper.words.matcher:load_words".split()
+    "scraper.retrieval.sentence_score scraper.engines.registry scraper.engines.sources "
+    "scraper.words.matcher:load_words".split()
 )
 """Modules that the fork server imports; the function in `module:function` is called too."""
 

@@ -39,7 +39,10 @@ async def test_a_database_stores_no_pages_without_a_cache(tmp_path: Path) -> Non
 async def test_a_server_with_files_loads_no_database_library_and_no_extractor() -> None:
     libraries = "asyncpg numpy bs4 markdownify scraper.extract.reader scraper.facts.fields.extraction"
     loaded = "print(set(sys.argv[1:]) & set(sys.modules) or None)"
-    assert await _said(f"import scraper.services, sys; sys.argv[1:] = '{libraries}'.split(); {loaded}") == "None"
+    assert (
+        await _said(f"import scraper.cli.main, scraper.services, sys; sys.argv[1:] = '{libraries}'.split(); {loaded}")
+        == "None"
+    )
 
 
 async def test_without_the_library_the_command_that_installs_it_is_said() -> None:
