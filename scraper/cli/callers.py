@@ -40,6 +40,8 @@ class RemoteCommand:
     is_over: bool = False
     is_quiet: bool = False
     """True if its log has only errors."""
+    uploads: dict[str, bytes] | None = None
+    """Files that the client has read; None if it was not asked."""
 
 
 remote_command: ContextVar[RemoteCommand | None] = ContextVar("remote_command", default=None)
@@ -47,7 +49,7 @@ remote_command: ContextVar[RemoteCommand | None] = ContextVar("remote_command", 
 
 
 class LeaveServerError(Exception):
-    """The client must run this command in its own process, with its own rights and settings."""
+    """The client must run this command with its own rights and settings, or read the files in the argument for it."""
 
 
 def leave_server() -> None:

@@ -13,7 +13,15 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from scraper.cli import message_rewriting, tool_output
-from scraper.cli.callers import RefusedError, check_path, leave_server, locate, remote_command, runs_for_agent
+from scraper.cli.callers import (
+    LeaveServerError,
+    RefusedError,
+    check_path,
+    leave_server,
+    locate,
+    remote_command,
+    runs_for_agent,
+)
 from scraper.cli.exit_codes import ExitCode, code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.message_rewriting import SESSION_ADVICE
@@ -252,23 +260,22 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
         text = f"Session {flags['session']} is not in this process; -f, --no-daemon and flags of settings begin one."
         click.echo(f"{text} Without these, it is lost. {SESSION_ADVICE}", err=True)
         return ExitCode.SESSION_LOST
-    if remote_command.get() is not None and _read_files(all_steps):
-        if flags["session"] is None:
-            leave_server()
-        raise click.UsageError(
-            "A file is uploaded only by a command that opens the page: give all steps without --session, or the text "
-            "of the file (`upload T = name.txt: text`)."
-        )
-    return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act)
+    remote = remote_command.get()
+    if remote is not None and remote.uploads is None and (paths := _find_uploads(all_steps, remote.settings)):
+        raise LeaveServerError(paths)
+    files = {} if remote is None else remote.uploads or {}
+    return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act, files=files)
 
 
-def _read_files(steps: list[str]) -> bool:
-    """Return True if a step uploads a file, which must be read with the rights of the caller."""
+def _find_uploads(steps: list[str], settings: Settings) -> dict[str, str]:
+    """Return the paths by name of the files below the document root that steps upload; the tool reports others."""
     from browsers.acting.step_parser import StepSyntaxError, parse_steps
 
-    with contextlib.suppress(StepSyntaxError):  # the tool reports it
-        return any(step.verb == "upload" and step.data is None for step in parse_steps(steps))
-    return False
+    root, names = settings.document_root, list[str]()
+    with contextlib.suppress(StepSyntaxError):
+        names = [step.text for step in parse_steps(steps) if step.verb == "upload" and step.data is None and root]
+    paths = {name: os.path.realpath(Path(root or "", name)) for name in names}
+    return {name: path for name, path in paths.items() if Path(path).is_relative_to(os.path.realpath(root or ""))}
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:

@@ -4,6 +4,7 @@ Standard library only, because the imports of the commands take longer than a wa
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -42,6 +43,8 @@ MAX_SERVERS = 3
 _TEMPORARY = "/tmp"  # noqa: S108 - the folder in it must be private
 _QUEUE = 512
 """Connections that wait while the server is started."""
+_MAX_UPLOAD = 10_000_000
+"""Bytes. Tools upload no larger file either."""
 SESSION_LOST = 5
 
 
@@ -64,9 +67,13 @@ def run(words: Sequence[str]) -> int | None:
     try:
         for number in numbers:
             signal.signal(number, signal.default_int_handler)
+        request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
         with connect() as peer:
-            request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
             answer = ask(peer, request, received)
+        if answer is not None and "read" in answer:
+            received.clear()
+            with connect() as peer:
+                answer = ask(peer, {**request, "uploads": read_files(answer["read"])}, received)
         if answer is not None:
             return deliver(answer)
     except KeyboardInterrupt:
@@ -192,6 +199,23 @@ def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None
         received += chunk
         peer.settimeout(_SIGNS_S)
     return json.loads(received)
+
+
+def read_files(paths: dict[str, str]) -> dict[str, str]:
+    """Return the content of files by name in base64, read with the rights of this process; exit if one is missing."""
+    from base64 import b64encode
+
+    files = {}
+    for name, path in paths.items():
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_UPLOAD + 1)
+            if len(data) > _MAX_UPLOAD:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        except OSError as error:
+            sys.exit(f"Error: {path} cannot be read: {error.strerror}.")
+        files[name] = b64encode(data).decode()
+    return files
 
 
 def _working_tree() -> str:

@@ -43,7 +43,7 @@ _CHECK_S = 5.0
 _SIGN_OF_LIFE_S = 5.0
 _REQUEST_S = 10.0
 """Seconds for the one line of a request."""
-_REQUEST_BYTES = 1 << 22
+_REQUEST_BYTES = 1 << 26
 _COMMANDS = 64
 """Commands that run at once; further ones wait for a thread."""
 _DRAIN_S = 60.0
@@ -174,6 +174,8 @@ class WarmServer:
             return calls[-1].result()
 
         command = RemoteCommand(folder, request["is_agent"], request["tree"], run, self._settings)
+        if (sent := request.get("uploads")) is not None:
+            command.uploads = {name: base64.b64decode(data) for name, data in sent.items()}
         context = contextvars.Context()
         work: asyncio.Future[Any] = loop.run_in_executor(
             self._threads, context.run, _run_command, command, request["words"]
@@ -225,8 +227,8 @@ def _run_command(command: RemoteCommand, words: list[str]) -> dict[str, Any] | N
     remote_command.set(command)
     try:
         code = command_line.run(words)
-    except LeaveServerError:
-        return None
+    except LeaveServerError as left:
+        return {"read": left.args[0]} if left.args else None
     finally:
         command.is_over = True
     files = [(name, base64.b64encode(data).decode()) for name, data in command.files]

@@ -151,11 +151,13 @@ class BrowseRunner:
         ask: AskUser | None = None,
         owner: str = "",
         may_act: bool = True,
+        files: Mapping[str, bytes] | None = None,
     ) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 
         `ask` asks the person before the first write on a site. Sessions of the caller with another `owner` are not
-        found. Without `may_act`, nothing is changed on sites, whatever the settings allow.
+        found. Without `may_act`, nothing is changed on sites, whatever the settings allow. Files to upload that are not
+        among `files` are read below the document root.
 
         Raises:
             ScraperError: There is no such session or profile, the profile cannot be used, or no tab can be opened.
@@ -175,8 +177,8 @@ class BrowseRunner:
             )
         deadline = Deadline.within(deadline_s)
         login = None if profile is None else await self._load_login(profile, principal)
-        files = [await self._with_file(step) for step in steps.steps]
-        request = self._request(files, session, principal, deadline, login=login, ask=ask)
+        complete = [await self._with_file(step, files or {}) for step in steps.steps]
+        request = self._request(complete, session, principal, deadline, login=login, ask=ask)
         request = replace(request, principal=principal + owner, mode=mode, page_tools=self._page_tools)
         _, done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
@@ -272,12 +274,14 @@ class BrowseRunner:
             ask=ask if self._mode is ActingMode.ACT else None,
         )
 
-    async def _with_file(self, step: Step) -> Step:
-        """Return an `upload` step with the content of its file, which must be below the document root."""
+    async def _with_file(self, step: Step, files: Mapping[str, bytes]) -> Step:
+        """Return an `upload` step with the content of its file, of `files` or below the document root."""
         if step.verb != "upload" or step.data is not None:
             return step
-        file = await asyncio.to_thread(self._files.read, step.text)
-        return replace(step, text=PurePath(step.text).name, data=file.data, way=LOCAL_FILE)
+        data = files.get(step.text)
+        if data is None:
+            data = (await asyncio.to_thread(self._files.read, step.text)).data
+        return replace(step, text=PurePath(step.text).name, data=data, way=LOCAL_FILE)
 
     async def _load_login(self, name: str, principal: str) -> Login:
         try:

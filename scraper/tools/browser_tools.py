@@ -162,6 +162,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
         ask=call.ask,
         owner=call.session_owner,
         may_act=call.may_act,
+        files=call.files,
     )
     text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings, call))
     failure = result.failure

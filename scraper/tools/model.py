@@ -280,6 +280,8 @@ class ToolCall:
     """Name that only calls with the same sessions share, within those of the caller."""
     may_act: bool = True
     """False to change nothing on sites, whatever the settings allow."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files to upload by name, which the caller has read itself."""
 
     @property
     def options(self) -> ServiceOptions:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +246,6 @@ def test_steps_are_never_repeated(
         ["browse", "-f", "steps.txt"],
         ["extract-structured", "example.com", "--recipe", "recipe.json"],
         ["read-doc", "note.md"],
-        ["browse", "open example.com", 'upload "Scan" = note.md'],
     ],
 )
 def test_files_and_settings_of_a_command_leave_the_server(
@@ -258,12 +258,24 @@ def test_files_and_settings_of_a_command_leave_the_server(
     assert not remote.printed and not remote.files
 
 
-def test_a_file_is_not_uploaded_in_a_session_of_the_server(
-    remote: RemoteCommand, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.run(["browse", "--session", "3fa92c", 'upload "Scan" = note.md']) == 2
-    assert "give all steps without --session" in capsys.readouterr().err
+def test_the_client_reads_the_files_of_a_session(remote: RemoteCommand, tmp_path: Path) -> None:
+    steps = ["browse", "--session", "3fa92c", 'upload "Scan" = note.md', 'upload "Scan" = ../secret.md']
+    assert main.run(steps) == 0
+    remote.settings = replace(remote.settings, document_root=tmp_path)
+    with pytest.raises(LeaveServerError) as needed:
+        main.run(steps)
+    assert needed.value.args == ({"note.md": str(tmp_path / "note.md")},)
     assert main.run(["browse", "--session", "3fa92c", 'upload "Scan" = note.txt: Tides.']) == 0
+    remote.uploads = {"note.md": b"The moon pulls."}
+    assert main.run(steps) == 0
+
+
+def test_a_file_that_the_client_cannot_upload_is_named(tmp_path: Path) -> None:
+    large = tmp_path / "large.bin"
+    large.write_bytes(bytes(10_000_001))
+    for path, cause in ((tmp_path / "none.md", "No such file"), (large, "too large")):
+        with pytest.raises(SystemExit, match=f"{path.name} cannot be read: .*{cause}"):
+            warm_client.read_files({"a": str(path)})
 
 
 def test_the_server_writes_no_file(remote: RemoteCommand, tmp_path: Path) -> None:

@@ -260,3 +260,16 @@ async def test_browse_reads_and_act_sends(warm: Warm, site: Site) -> None:
         acted = await warm.run("act", "--session", session, 'type "Name" = Ann', 'click "Order"', env=variables)
         assert acted.code == code, acted.err
         assert ("received POST Ann" in acted.out) is (code == 0)
+
+
+async def test_the_client_reads_the_file_that_a_step_of_a_session_uploads(warm: Warm, site: Site) -> None:
+    work = warm.folder / "work"
+    (work / "note.md").write_text("The moon pulls.")
+    variables = {"SEARCH_MCP_ACTING": "act", "SEARCH_MCP_DOCUMENT_ROOT": str(work)}
+    session = session_of((await warm.run("act", f"open {site.url('/acting/files')}", env=variables)).out)
+    sent = await warm.run("act", "--session", session, 'upload "Scan" = note.md', "look log", env=variables)
+    assert sent.code == 0 and "note.md" in sent.out and "The moon pulls." in sent.out, sent
+    missing = await warm.run("act", "--session", session, 'upload "Scan" = none.md', env=variables)
+    assert missing.code == 1 and "none.md cannot be read: No such file" in missing.err
+    outside = await warm.run("act", "--session", session, 'upload "Scan" = ../run', env=variables)
+    assert outside.code != 0 and "cannot be read" not in outside.err
