@@ -2,7 +2,7 @@
 
 - `warm.stored_cpu_s`, `warm.question_cpu_s`: CPU of a stored page, and of a question on a page from the site, with all
   processes; `client_cpu_s`: of the command's own process.
-- `first.cpu_s`: CPU of the first command, `own.cpu_s`: of one without server.
+- `first.cpu_s`: CPU of the first command, `own.cpu_s`: of one without server, `first.ratio`: their ratio.
 - `first.servers`, `first.answers`: of eight first commands at once.
 - `form.tokens`: printed by a form that is opened, filled in and sent by three commands; `question.tokens`: by a
   question with a budget of 300; `page.tokens`: by a page that is written to a file.
@@ -45,6 +45,8 @@ _REQUIRED = (
     Goal("warm.stored_cpu_s", at_most=0.15),
     Goal("client_cpu_s", at_most=0.10),
     Goal("warm.question_cpu_s", at_most=0.20),
+    Goal("first.ratio", at_most=1.1),
+    Goal("idle.memory_mb", at_most=80),
     Goal("killed.processes", at_most=0),
     Goal("form.tokens", at_most=700),
     Goal("question.tokens", at_most=330),
@@ -141,6 +143,7 @@ def _make_agent(folder: Path, name: str) -> _Agent:
 def _measure_commands(agent: _Agent, base: str) -> Figures:
     figures = {"own.cpu_s": agent.cost("fetch", f"{base}/static/1", "--no-daemon")[0]}
     figures["first.cpu_s"] = agent.cost("fetch", f"{base}/static/2")[0]
+    figures["first.ratio"] = figures["first.cpu_s"] / figures["own.cpu_s"]
     page = f"{base}/static/2"
     stored = [agent.cost("fetch", page) for _ in range(_ROUNDS)]
     question = ("--question", "How many passengers left with the ferry?", "--tokens", "300", "--max-age-hours", "0")

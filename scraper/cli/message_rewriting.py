@@ -5,36 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scraper.cli.callers import runs_for_agent
+from scraper.values.text import read_table
 
-_VERBS = {
-    "cache_search": "cache search",
-    "search_index": "index search",
-    "search_add_document": "index add",
-    "search_create_index": "index create",
-}
-TOOLS = (
-    "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
-    "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
-).split()
-_POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
-_OPTIONS = {
-    "engines": "--engine",
-    "include_domains": "--include-domain",
-    "exclude_domains": "--exclude-domain",
-    "use_cache": "--no-cache",
-    "k": "--limit",
-}
+_TABLE = read_table(__package__, "names.toml")
+TOOLS: list[str] = _TABLE["tools"]
 _NAME = "[a-z][a-z_]*"
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
-_CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
-_ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
-_ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
-_ALLOW_NETWORKS_PERSON = "Only the person at this machine can allow private networks (docs/clients.md, Coding agents)."
 _SET_ACT = "; the operator can set SEARCH_MCP_ACTING=act"
 _SET_ACT_AGENT = "; `search-mcp act` may do it if the person has set SEARCH_MCP_ACTING=act"
 SESSION_ADVICE = 'Begin again: search-mcp browse "open URL"'
-_USE_MEMORY = "Use an index with the backend memory."
-"""Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
 _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 """Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
 _ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
@@ -46,16 +25,13 @@ _UNTRUSTED_REGION = re.compile(
 
 def get_command_name(tool: str) -> str:
     """Return the name of the command for a tool: `read_doc` gives `read-doc`."""
-    return _VERBS.get(tool, tool.replace("_", "-"))
+    return str(_TABLE["verbs"].get(tool, tool.replace("_", "-")))
 
 
 def rewrite_message(text: str) -> str:
     """Return a message with commands and options instead of tools and arguments, and without session ids."""
-    text = text.replace(
-        _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
-    )
-    allow_networks = _ALLOW_NETWORKS_PERSON if runs_for_agent() else _ALLOW_NETWORKS_HERE
-    text = text.replace(_ALLOW_NETWORKS, allow_networks).replace(_USE_MEMORY, "See: search-mcp doctor")
+    for sentence, other in (_TABLE["sentences"] | _TABLE["agent" if runs_for_agent() else "person"]).items():
+        text = text.replace(sentence, other)
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return text
@@ -87,7 +63,9 @@ def _rewrite_sentences(value: Any) -> Any:
 
 
 def _name_option(argument: str) -> str:
-    return argument.upper() if argument in _POSITIONAL else _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
+    if argument in _TABLE["positional"]:
+        return argument.upper()
+    return str(_TABLE["options"].get(argument, f"--{argument.replace('_', '-')}"))
 
 
 def rewrite_for_caller(text: str) -> str:

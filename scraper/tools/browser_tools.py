@@ -17,6 +17,7 @@ from scraper.text.sanitize import clean, clean_line
 from scraper.tools import model
 from scraper.tools.cached_resources import PICTURE
 from scraper.urls import parse_target
+from scraper.values.text import read_file
 from scraper.values.types import ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
@@ -125,18 +126,11 @@ def _describe_picture(
     return "\n".join(lines)
 
 
-_STEPS = (
-    "open URL; look [words]; click T [twice|right|accept]; type T = text [+ Enter]; select T = option; press Key; "
-    "upload T = name.txt: text; "
-    "hover T; drag T to T; scroll down|up|end|T; more T (until all is there); wait words|seconds; back; point x y; "
-    'call TOOL {json}; read; close. T: e12, role "name", "text" or "name" in "text beside it".'
-)
-
-
 def browse_tool(settings: Settings) -> model.Tool:
     """Return `browse`: run steps such as clicks and typing on a page."""
+    steps = read_file(__package__, "descriptions", "browse_steps.txt").strip()
     parameters = model.Parameters(
-        model.Parameter("steps", StringListValue(50), _STEPS, required=True),
+        model.Parameter("steps", StringListValue(50), steps, required=True),
         model.Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
         model.PROFILE,
     )

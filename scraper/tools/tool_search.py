@@ -6,7 +6,7 @@ It offers `tools/search`, `prompts/search` and `resources/search` to clients wit
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -104,21 +104,18 @@ def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
 
 def _wanted_terms(query: str, items: Sequence[SearchableItem], known: Mapping[str, int]) -> tuple[frozenset[str], int]:
     """Return the known terms of a query, with typing errors corrected, and the number of its other words."""
-    words = {word for item in items for phrase in item.phrases for word in split_terms(phrase)}
+    words = {word for item in items for phrase in item.phrases for word in split_terms(phrase)} - ENGLISH_STOP_WORDS.all
     unknown = {word for word in split_terms(_MEANING.sub(" ", query)) if len(word) > 1 and stem(word) not in known}
-    corrected = {word: stem(close) for word in unknown for close in _closest_word(word, words)}
+    # Typing errors keep the first letter; those in stop words mean nothing.
+    similar = {word: sorted(one for one in words if one[0] == word[0]) for word in unknown}
+    matches = {word: get_close_matches(word, near, 1, _MIN_SIMILARITY) for word, near in similar.items()}
+    corrected = {word: stem(close) for word, found in matches.items() for close in found}
     others = unknown - ENGLISH_STOP_WORDS.all - corrected.keys()
     return (_terms(query) & known.keys()) | frozenset(corrected.values()), min(len(others), _TOPIC_WORDS)
 
 
 def _factor(term: str) -> float:
     return _STOP_WORD if term in ENGLISH_STOP_WORDS.all else 1.0
-
-
-def _closest_word(word: str, words: Iterable[str]) -> list[str]:
-    """Return the closest word with the same first letter; typing errors in stop words mean nothing."""
-    same_letter = [one for one in words if one[0] == word[0] and one not in ENGLISH_STOP_WORDS.all]
-    return get_close_matches(word, sorted(same_letter), 1, _MIN_SIMILARITY)
 
 
 @functools.lru_cache(_CACHED_TEXTS)

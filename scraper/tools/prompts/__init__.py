@@ -1,7 +1,7 @@
 """Prompts: tasks that combine several tools, each as one message for the model."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scraper.errors import InvalidArgumentError
@@ -33,7 +33,7 @@ class Prompt:
     title: str
     about: str
     arguments: tuple[PromptArgument, ...]
-    needs: frozenset[str]
+    needs: Sequence[str]
     """Names of the tools that the task requires."""
 
     def message(self, arguments: Mapping[str, str]) -> str:
@@ -53,16 +53,13 @@ class Prompt:
         return text.format_map(values)
 
 
-def _read_prompts() -> Iterator[Prompt]:
-    for name, row in read_table(__package__, "prompts.toml").items():
-        arguments = tuple(PromptArgument(**argument) for argument in row["arguments"])
-        yield Prompt(name, row["title"], row["about"], arguments, frozenset(row["needs"]))
-
-
-_ALL = tuple(_read_prompts())
+_ALL = tuple(
+    Prompt(name, row["title"], row["about"], tuple(PromptArgument(**one) for one in row["arguments"]), row["needs"])
+    for name, row in read_table(__package__, "prompts.toml").items()
+)
 
 
 def prompts_for(tools: Sequence[Tool]) -> tuple[Prompt, ...]:
     """Return the prompts whose tools are available, in a fixed order."""
     available = {tool.name for tool in tools}
-    return tuple(prompt for prompt in _ALL if prompt.needs <= available)
+    return tuple(prompt for prompt in _ALL if available.issuperset(prompt.needs))

@@ -37,7 +37,7 @@ def test_a_message_holds_what_was_given_and_no_slot(prompt: Prompt, only_require
 def test_a_message_names_no_tool_that_is_not_needed(prompt: Prompt) -> None:
     message = prompt.message(given(prompt, only_required=False))
     named = {tool.name for tool in registry.tools() if f"`{tool.name}`" in message}
-    assert named - {"fetch"} <= prompt.needs and prompt.needs <= named
+    assert named - {"fetch"} <= set(prompt.needs) <= named
 
 
 def test_braces_in_an_argument_stay_text() -> None:
