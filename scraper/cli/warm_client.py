@@ -68,13 +68,7 @@ def run(words: Sequence[str]) -> int | None:
         for number in numbers:
             signal.signal(number, signal.default_int_handler)
         request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
-        with connect() as peer:
-            answer = ask(peer, request, received)
-        if answer is not None and "read" in answer:
-            received.clear()
-            with connect() as peer:
-                answer = ask(peer, {**request, "uploads": read_files(answer["read"])}, received)
-        if answer is not None:
+        if (answer := _exchange(request, received)) is not None:
             return deliver(answer)
     except KeyboardInterrupt:
         if sys.stderr.isatty():
@@ -92,6 +86,15 @@ def run(words: Sequence[str]) -> int | None:
     for number in numbers:
         signal.signal(number, signal.SIG_DFL)
     return None
+
+
+def _exchange(request: dict[str, Any], received: bytearray) -> Any:
+    """Return the answer to a command; if the server needs files, send the command again with them."""
+    received.clear()
+    with connect() as peer:
+        answer = ask(peer, request, received)
+    is_complete = answer is None or "read" not in answer
+    return answer if is_complete else _exchange({**request, "uploads": read_files(answer["read"])}, received)
 
 
 def socket_path() -> str:
