@@ -175,9 +175,9 @@ def _measure_first_commands(agent: _Agent, base: str) -> Figures:
 
 def _measure_end(agent: _Agent) -> Figures:
     processes = agent.processes()
-    for process in processes:
-        if "scraper.cli.warm_server" in process.cmdline():
-            process.kill()
+    # Listed first: the children of a killed server may be zombies, which have no command line.
+    for server in [process for process in processes if "scraper.cli.warm_server" in process.cmdline()]:
+        server.kill()
     time.sleep(2)
     left = [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
     return {"killed.processes": len(left)}
