@@ -117,7 +117,7 @@ _FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNOR
 """Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
 
 _FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|$)", re.DOTALL)
-_FRONT_LINE = re.compile(r"(title|description|author|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
+_FRONT_LINE = re.compile(r"(title|description|authors?|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
 _META_NAMES = {"description": "description", "author": "author", "date": "article:published_time"}
 _INDEX_NOTICE = re.compile(r"\s*(?:>[^\n]*(?:\n|$))+")
 _CODE = re.compile(
@@ -138,8 +138,10 @@ _CONTAINER = re.compile(
 _DROPPED = re.compile(
     r"\[[\s\u200b#¶]*\]\(#[^)\n]*\)"  # link of a heading to itself
     r"|\{[#.][^{}\n]*\}(?=[ \t]*$)"  # attributes of a heading
-    r"|\{%.{0,1000}?%\}",  # template tag
-    re.MULTILINE,
+    r"|\{%.{0,1000}?%\}"  # template tag
+    r"|\{/\*[^{}]{0,1000}?\*/\}"  # comment of MDX
+    r"|^\[(?:\[_?toc_?\]|toc)\]$",  # place of a table of contents
+    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -186,7 +188,10 @@ def read_front_matter(text: str) -> tuple[dict[str, str], str]:
     if front is None:
         return {}, text
     lines = filter(None, map(_FRONT_LINE.match, front[2].split("\n")))
-    return {line[1].lower(): line[3] for line in lines}, text[front.end() :]
+    values = {line[1].lower(): line[3] for line in lines}
+    if (authors := values.pop("authors", "").strip("[]")) and "author" not in values:
+        values["author"] = authors
+    return values, text[front.end() :]
 
 
 def _build_head(values: Mapping[str, str]) -> str:

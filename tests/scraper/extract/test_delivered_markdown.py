@@ -140,3 +140,12 @@ def test_indented_code_stays_code_without_components() -> None:
 )
 def test_hostile_markdown_is_read_soon(hostile: Hostile[str]) -> None:
     hostile.run(lambda text: delivered("/page.md", "text/markdown", text), limit_s=30)
+
+
+def test_lists_of_authors_comments_and_tables_of_contents_are_read_as_what_they_are() -> None:
+    body = "# Tides\n\n[[toc]]\n\n<Note>A</Note>\n\n{/* not shown */}\n\n`{/* code */}` [TOC]"
+    text = f"---\nauthors: [Ann Lee, Bo]\n---\n{body}"
+    document = delivered("/tides.mdx", "text/mdx", text)
+    assert document.author == "Ann Lee, Bo"
+    assert "not shown" not in document.markdown and "[[toc]]" not in document.markdown
+    assert "`{/* code */}`" in document.markdown and "TOC" in document.markdown
