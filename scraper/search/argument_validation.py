@@ -4,16 +4,12 @@ import contextlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from scraper.engines.model import Engine
 from scraper.errors import InvalidArgumentError
 from scraper.model import CachePolicy
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import suggest
-
-if TYPE_CHECKING:
-    # The list of tools is built before anything heavy is imported.
-    from scraper.engines.model import Engine
 
 _MAX_QUERY_CHARS = 2_000
 """Characters. Engines read a quarter of it; a longer text is a document rather than a query."""
@@ -62,8 +58,8 @@ def parse_query(query: str) -> str:
 
 
 def parse_engines(
-    names: Sequence[str] | None, engines: "Mapping[str, Engine]", defaults: Sequence[str]
-) -> "tuple[Engine, ...]":
+    names: Sequence[str] | None, engines: Mapping[str, Engine], defaults: Sequence[str]
+) -> tuple[Engine, ...]:
     """Return the engines with these names, in any case, each once; the default ones for None."""
     if names is None:
         return tuple(engines[name] for name in defaults)

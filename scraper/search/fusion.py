@@ -4,25 +4,20 @@ Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and
 (2009). Each index has one full vote.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
+from scraper.engines.model import EngineResult
 from scraper.text.likeness import jaccard
 from scraper.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms, unique_terms
 from scraper.urls import host_key, result_key
 from scraper.values.text import read_table
 from scraper.words.matcher import Words
-
-if TYPE_CHECKING:
-    # The list of tools is built before anything heavy is imported.
-    from scraper.engines.model import EngineResult
 
 _RANK_CONSTANT = 60
 """Constant of Cormack, Clarke and Buettcher (2009). It makes the number of votes count before ranks."""
