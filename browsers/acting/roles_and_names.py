@@ -179,7 +179,10 @@ class AccessibleNameComputer:
             at = next((at for at, child in enumerate(around.children) if child is node), 0)
             for child in reversed(around.children[max(0, at - 3) : at]):
                 if child.tag in ("input", "select", "button", "textarea"):
-                    return ""
+                    if child.is_visible:
+                        return ""
+                    # A widget stands for it.
+                    continue
                 found = clean_text(child.text) if child.tag == "#text" else self.words_in(child)
                 if found:
                     return truncate(found, _MAX_BESIDE)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import time
 from collections.abc import Awaitable
 from typing import Any, TypeVar
@@ -361,6 +362,10 @@ def _texts(outline: Outline) -> set[str]:
 
 _OPTIONS = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem", "radio"})
 _FIELDS = frozenset({"combobox", "textbox", "searchbox"})
+_GROUPS = frozenset({"group", "radiogroup", "tree", "tablist", "menu", "toolbar"})
+"""Roles of open lists whose choices are inside of them; those of a listbox may be elsewhere on the page."""
+_CHOICES = _OPTIONS | {"checkbox", "switch", "tab", "button"}
+_CHOSEN = ("[checked]", "[selected]", "[pressed]")
 _LIST_LIMIT_S = 8.0
 """Seconds to find an option, also in a list that loads or renders its options while it is scrolled."""
 _PATIENCE_S = 1.0
@@ -372,7 +377,9 @@ _MAX_LISTED = 15
 async def choose_option(page: ActingPage, element: PageElement, line: OutlineLine, option: str) -> None:
     """Choose one option by its text. Raises ElementActionError if there is no such option, or it is disabled."""
     outline = await page.outlines.take()
-    is_open = line.role == "listbox" or any(one.ref == line.ref and "[expanded]" in one.states for one in outline.lines)
+    is_open = line.role in {"listbox", *_GROUPS} or any(
+        one.ref == line.ref and "[expanded]" in one.states for one in outline.lines
+    )
     known = set() if is_open else {piece.ref for piece in outline.pieces}
     if not is_open:
         await element.click()
@@ -380,6 +387,9 @@ async def choose_option(page: ActingPage, element: PageElement, line: OutlineLin
         found = await _find(page, element, line, known, clean_text(option))
         if "[disabled]" in found.states:
             raise ElementActionError(f"{quote(found.name)} is disabled")
+        if line.role in _GROUPS and any(state in found.states for state in _CHOSEN):
+            # A click might undo the choice.
+            break
         try:
             await page.outlines.element(found.ref, f"option {quote(truncate(found.name, 40))}").click()
             break
@@ -436,6 +446,10 @@ def _named(options: list[OutlineLine], text: str) -> OutlineLine | None:
 
 
 def _options(outline: Outline, line: OutlineLine, known: set[str]) -> list[OutlineLine]:
-    """Return the options of an open list, or else all lines that it brought."""
+    """Return the options of an open list, or else all lines that it brought; of a group, the choices inside."""
+    if line.role in _GROUPS:
+        after = itertools.dropwhile(lambda one: one.ref != line.ref, outline.pieces)
+        inside = itertools.takewhile(lambda one: one.depth > line.depth, itertools.islice(after, 1, None))
+        return [one for one in inside if one.role in _CHOICES and one.name]
     new = [one for one in outline.pieces if one.ref not in known and one.ref != line.ref and one.name]
     return [one for one in new if one.role in _OPTIONS] or (new if known else [])

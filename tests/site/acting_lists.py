@@ -77,6 +77,16 @@ one.document.close()">Written</button>
 one.document.forms[0].submit()">Sent</button>
 <script>addEventListener('message', (event) => say(event.data));</script>"""
 _LOGIN_WINDOW = """<button onclick="opener.postMessage('signed in', '*'); close()">Allow</button>"""
+_GROUPS = """<fieldset><legend>Deck</legend><label><input type=radio name=d>Upper</label></fieldset>
+<fieldset><legend>Cabin</legend><label><input type=radio name=c>Inside</label>
+<label><input type=radio name=c onchange="say('cabin upper')">Upper</label></fieldset>
+<div role=group aria-label=Meals><button onclick="say('no meal')" aria-pressed=false>None</button>
+<button onclick="this.ariaPressed = true; say('all meals')" aria-pressed=false>All</button></div>
+<fieldset><legend>Extras</legend><label><input type=checkbox checked onchange="say('lost')">Dog</label></fieldset>
+<label for=native>Berth</label> <select id=native style="display:none"></select><span id=shown role=combobox tabindex=0
+onclick="berths.hidden = !berths.hidden">Any</span><ul id=berths role=listbox hidden
+onclick="shown.textContent = event.target.textContent; this.hidden = true; say('berth ' + shown.textContent)">
+<li role=option>Low</li><li role=option>High</li></ul>"""
 _FRAMES = """<title>Frames</title><frameset cols='30%,70%'><frame src='/acting/found'>
 <frame src='/acting/late-poll'></frameset>"""
 
@@ -96,6 +106,7 @@ PAGES = (
     fixed("/acting/talking", "windows to which the page talks", page("Acting talking", _LOG + _TALKING)),
     fixed("/acting/login-window", "a window that answers", page("Login window", _LOGIN_WINDOW)),
     Page("/acting/unframed", "a window that refuses frames", _unframed),
+    fixed("/acting/groups", "groups of choices", page("Acting groups", _LOG + _GROUPS)),
     fixed("/acting/frame-set", "a frame set", _FRAMES),
     Page("/acting/plan.pdf", "a PDF", _pdf),
 )

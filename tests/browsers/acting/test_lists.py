@@ -26,6 +26,19 @@ async def test_an_option_of_a_list_of_the_page_is_chosen(actor: Actor) -> None:
         assert f"log: {logged}" in (done := await actor(step)).content and not done.notices, (step, done)
 
 
+async def test_a_choice_of_a_group_is_chosen_inside_of_it(actor: Actor) -> None:
+    await actor("open @groups")
+    for step, logged in {
+        'select "Cabin" = Upper': "cabin upper",
+        'select "Meals" = All': "all meals",
+        'select "Berth" = High': "berth High",
+    }.items():
+        assert f"log: {logged}" in (done := await actor(step)).content and not done.notices, (step, done)
+    # It is chosen already, and another click would undo that.
+    assert (await actor('select "Extras" = Dog')).content == "nothing changed"
+    assert 'there are "Inside", "Upper"' in (await actor('select "Cabin" = Outside')).error
+
+
 async def test_an_option_that_a_person_cannot_choose_is_not_chosen(actor: Actor) -> None:
     await actor("open @lists")
     assert (await actor('select "Position" = Master')).error == '"Master" is disabled'
