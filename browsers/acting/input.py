@@ -1,6 +1,8 @@
 """Send mouse and keyboard events that the page cannot tell from those of a person (`isTrusted`)."""
 
 import asyncio
+import tomllib
+from importlib.resources import files
 
 from browsers.cdp.session import Event, Session
 
@@ -8,21 +10,12 @@ _INPUT_LIMIT_S = 2.0
 """Seconds that a page may take to handle an event. A slower page runs an endless loop, and its script is ended."""
 _DRAG_MOVES = 8
 
-_KEYS = {
-    name: int(code)
-    for name, code in (
-        pair.split("=")
-        for pair in "Enter=13 Tab=9 Escape=27 Backspace=8 Delete=46 ArrowUp=38 ArrowDown=40 ArrowLeft=37 ArrowRight=39 "
-        "Home=36 End=35 PageUp=33 PageDown=34 Insert=45 Space=32 Shift=16".split()
-    )
-} | {f"F{number}": 111 + number for number in range(1, 13)}
+_TABLE = tomllib.loads(files(__package__).joinpath("keys.toml").read_text(encoding="utf-8"))
+_KEYS: dict[str, int] = _TABLE["codes"] | {f"F{number}": 111 + number for number in range(1, 13)}
 """Windows virtual key code of each key."""
+_SYNONYMS: dict[str, str] = _TABLE["synonyms"]
 _TEXTS = {"Enter": "\r", "Space": " "}
 """Texts that keys with a name enter."""
-_SYNONYMS = dict(
-    pair.split("=")
-    for pair in "return=Enter esc=Escape del=Delete up=ArrowUp down=ArrowDown left=ArrowLeft right=ArrowRight".split()
-)
 _MODIFIERS = {"alt": 1, "control": 2, "ctrl": 2, "meta": 4, "shift": 8}
 _CONTROL = 2
 _COMMANDS = {"a": "selectAll", "c": "copy", "v": "paste", "x": "cut", "z": "undo"}

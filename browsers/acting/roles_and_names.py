@@ -20,6 +20,7 @@ FIELDS, LANDMARKS, OTHER_ROLES, INVISIBLE_TAGS = (
 )
 ACTIVE = FIELDS | frozenset(_TABLE["active"])
 """Roles of all controls, with and without a value."""
+ALIKE = tuple(map(frozenset, _TABLE["alike"]))
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 
 _KNOWN = ACTIVE | LANDMARKS | OTHER_ROLES

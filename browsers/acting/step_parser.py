@@ -10,7 +10,7 @@ from typing import Any
 
 from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.roles_and_names import ACTIVE, FIELDS
+from browsers.acting.roles_and_names import ACTIVE, ALIKE, FIELDS
 from browsers.model import ScreenshotRequest
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -287,15 +287,6 @@ _MAX_NAMED = 5
 _VALUE = ' = "'
 """Start of the states of a field with a value."""
 
-_SAME = (
-    frozenset({"textbox", "searchbox", "combobox", "spinbutton", "password", "date", "time", "datetime", "color"}),
-    frozenset({"combobox", "listbox"}),
-    frozenset({"button", "clickable", "disclosure"}),
-    frozenset({"checkbox", "switch"}),
-    frozenset({"gridcell", "clickable", "button"}),
-)
-"""Groups of similar roles. If no line has the role of a target, roles of its groups match too."""
-
 
 class StepTargetError(Exception):
     """No line, or more than one, matches a target. The message says which."""
@@ -400,7 +391,7 @@ def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None
 
 def _with_role(lines: list[OutlineLine], role: str) -> list[OutlineLine]:
     exact = [line for line in lines if line.role == role]
-    roles = frozenset[str]().union(*(group for group in _SAME if role in group))
+    roles = frozenset[str]().union(*(group for group in ALIKE if role in group))
     return exact or [line for line in lines if role in ACTIVE and line.role in roles]
 
 

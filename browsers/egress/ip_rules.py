@@ -7,7 +7,9 @@
 import ipaddress
 import re
 import socket
+import tomllib
 from collections.abc import Iterable
+from importlib.resources import files
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 Address = IPv4Address | IPv6Address
@@ -22,26 +24,12 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 NAT64_REASON = "a NAT64 address"
 
-SPECIAL_IPV4 = tuple(
-    IPv4Network(network)
-    for network in (
-        # IANA IPv4 Special-Purpose Address Registry
-        "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
-        "192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 "
-        "198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
-        # multicast
-        "224.0.0.0/4 "
-        # Azure's host agent: looks public and answers only inside Azure
-        "168.63.129.16/32"
-    ).split()
-)
+_TABLE = tomllib.loads(files(__package__).joinpath("special_addresses.toml").read_text(encoding="utf-8"))
+SPECIAL_IPV4 = tuple(map(IPv4Network, (*_TABLE["special_ipv4"], *_TABLE["multicast"], *_TABLE["azure"])))
 PUBLIC_IPV6 = IPv6Network("2000::/3")
 """All addresses that were ever assigned for the public internet."""
-SPECIAL_IPV6 = tuple(
-    IPv6Network(network)
-    # IANA IPv6 Special-Purpose Address Registry, the part inside 2000::/3
-    for network in "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20".split()
-)
+SPECIAL_IPV6 = tuple(map(IPv6Network, _TABLE["special_ipv6"]))
+UNSAFE_PORTS = frozenset(_TABLE["unsafe_ports"])
 # As numbers: each connection checks an address, and `in` of a network takes ten times as long.
 _NAT64_PREFIX = int(_NAT64.network_address) >> 32
 _PUBLIC_PREFIX = int(PUBLIC_IPV6.network_address) >> 125
@@ -49,17 +37,6 @@ _DENIED_V4 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV
 _DENIED_V6 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV6)
 
 _SPECIAL_SUFFIXES = (".local", ".internal", ".home.arpa")
-
-UNSAFE_PORTS = frozenset(
-    int(port)
-    # Fetch Standard, "bad port"
-    for port in (
-        "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 "
-        "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 "
-        "556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 "
-        "6665 6666 6667 6668 6669 6679 6697 10080"
-    ).split()
-)
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 
