@@ -29,8 +29,7 @@ RSL_RELATION = "license application/rsl+xml"
 """Relation of a link to a license, with its type."""
 _PRICE = re.compile(r"(?:[A-Z$\u20ac\u00a3\u00a5]{1,4} ?)?\d[\d.,]{0,15}(?: ?[A-Z$\u20ac\u00a3\u00a5]{1,4})?", re.ASCII)
 _AMOUNT = re.compile(r"\d[\d.]{0,30}", re.ASCII)
-_UNIT = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
-_MAX_LINES = 20_000
+_MAX_LINES, _MAX_UNIT = 20_000, 10
 
 _PHRASES = {"input": "AI input", "train": "training", "search": "search", "mining": "text and data mining"}
 
@@ -182,5 +181,6 @@ def read_price(headers: Mapping[str, str], body: str) -> str | None:
         unit = (offer.get("extra") or {}).get("name") or offer.get("asset")
     except (binascii.Error, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         return None
-    is_price = _AMOUNT.fullmatch(str(amount)) and _UNIT.fullmatch(str(unit))
+    is_unit = str(unit).isascii() and str(unit).isalnum() and len(str(unit)) <= _MAX_UNIT
+    is_price = _AMOUNT.fullmatch(str(amount)) and is_unit
     return f"{amount} units of {unit} (x402)" if is_price else None

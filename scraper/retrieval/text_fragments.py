@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from scraper.text.terms import split_terms
+from scraper.text.terms import UNSPACED_CHARACTER, split_terms
 
 _FIRST_WORD_COUNTS = (3, 5, 8, 12)
 """Numbers of first words to try: the fewest that do not occur earlier on the page."""
@@ -31,7 +31,6 @@ _SENTENCE = re.compile(r"[^.!?。！？।؟]+(?:[.!?。！？।؟](?!\s|$)[^.!
 _CLAUSE = re.compile(r"[^\s、，。；：！？「」『』（）《》〈〉【】,;:!?()]+")
 _EDGES = re.compile(r"^[^\w]+|[^\w\u0300-\u036f\u0900-\u0fff]+$")
 """Punctuation at both ends: a quotation must end at a word boundary."""
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _TO_ENCODE = re.compile(r"[^\w~.\u0300-\u036f\u0900-\u0fff\u1000-\u109f\u1780-\u17ff]")
 
 
@@ -119,7 +118,7 @@ def _find_quotes(markdown: str) -> Iterator[_Quote]:
     """Yield parts of Markdown that can be quoted: sentences, or clauses in scripts without spaces."""
     for line in markdown.splitlines():
         plain = visible_line(line)
-        pattern = _CLAUSE if _UNSPACED.search(plain) else _SENTENCE
+        pattern = _CLAUSE if UNSPACED_CHARACTER.search(plain) else _SENTENCE
         for run in _RUN_END.split(plain):
             for match in pattern.finditer(run):
                 words = _EDGES.sub("", match.group())

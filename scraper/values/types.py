@@ -308,7 +308,7 @@ _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?
 _HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST_HEADER.pattern}/?")
 _KEY_PIN = re.compile(r"[A-Za-z0-9+/]{43}=")
-_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _STATE_SCHEMES = frozenset({"redis", "rediss", "valkey", "valkeys"})
 _TLS_OPTIONS = {
     "ssl_cert_reqs": "none|optional|required",
@@ -439,7 +439,7 @@ DATABASE_URL = _url_value(_is_database, "give postgresql://user:password@host:po
 """The URL of a PostgreSQL database."""
 WEB_ADDRESS = CustomValue("URL", _parse_site, "give an absolute http(s) URL such as https://search.example.org")
 """The URL of a website without query, parsed to the URL without a final slash."""
-LANGUAGE = _pattern_value("language tag", _LANGUAGE_TAG, "give a language tag such as en-US, de or zh-Hans")
+LANGUAGE = _pattern_value("language tag", LANGUAGE_TAG, "give a language tag such as en-US, de or zh-Hans")
 """A language tag such as en-US, whose form is checked but not its existence."""
 TIME_ZONE = CustomValue("time zone", _parse_time_zone)
 """A time zone of the IANA database."""

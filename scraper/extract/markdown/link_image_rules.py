@@ -24,7 +24,6 @@ _PERMALINK_CLASSES = frozenset(
 _TITLE_CONTEXTS = frozenset({"_inline", "dt"})
 """Tags around a link that may be the link's own target."""
 _HASHES = re.compile(r"(?<!\S)#{1,6} ")
-_HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
 
 
@@ -77,7 +76,7 @@ class LinkImageRules(MarkdownRules):
         if not url:
             return text
         card = text.strip()  # a link around a heading or several blocks
-        if "_inline" not in parent_tags and ("\n\n" in card or (text[0] == "\n" and _HEADING.match(card))):
+        if "_inline" not in parent_tags and ("\n\n" in card or (text[0] == "\n" and _HASHES.match(card))):
             return self._format_card(card, url, element)
         label = _HASHES.sub("", label)
         self._record_link(url, label, element)
@@ -90,12 +89,12 @@ class LinkImageRules(MarkdownRules):
     def _format_card(self, text: str, url: str, element: Element) -> str:
         """Return a link around several blocks as a link on its heading or first line only."""
         blocks = text.split("\n\n")
-        matches = (at for start in (_HEADING, _PLAIN_LINE) for at, block in enumerate(blocks) if start.match(block))
+        matches = (at for start in (_HASHES, _PLAIN_LINE) for at, block in enumerate(blocks) if start.match(block))
         at = next(matches, None)
         if at is None or "](" in blocks[at]:
             label = " ".join(_HASHES.sub("", text).split())
             blocks, at = [label], 0
-        marks = _HEADING.match(blocks[at])
+        marks = _HASHES.match(blocks[at])
         label = blocks[at][marks.end() if marks else 0 :].strip()
         self._record_link(url, label, element)
         blocks[at] = f"{marks.group() if marks else ''}[{' '.join(label.split())}]({url})"

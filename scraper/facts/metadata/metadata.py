@@ -26,6 +26,7 @@ from scraper.text.likeness import containment, split_runs
 from scraper.text.sanitize import clean_line, name_key
 from scraper.text.terms import split_words
 from scraper.urls import host_key, join_url, result_key
+from scraper.values.types import LANGUAGE_TAG
 from scraper.words.matcher import Words
 
 _MAX_NAME = 120
@@ -49,7 +50,6 @@ _MEDIA = re.compile(r"(?:Image|Video|Audio|Media|3DModel)(?:Object)?\b|Clip\b|Ph
 _OWN_PROPERTIES = frozenset({"author", *_DATE_PROPERTIES})
 _ORGANIZATIONS = ("Organization", "Corporation", "LocalBusiness", "Brand")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
-_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
 
 _ARTICLES = ("Article", "Posting", "Report", "Review")
@@ -289,7 +289,7 @@ def _find_site_name(metas: dict[str, str], items: list[jsonld.JsonLdItem]) -> st
 def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
     for declared in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
         tag = declared.strip().replace("_", "-")
-        if _LANGUAGE.fullmatch(tag):
+        if LANGUAGE_TAG.fullmatch(tag):
             return tag
     return None
 

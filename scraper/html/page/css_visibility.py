@@ -4,6 +4,7 @@ import colorsys
 import re
 
 from scraper.html.page.style_sheets import COMMENT, unescape
+from scraper.values.text import read_table
 
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for readers."""
@@ -60,14 +61,7 @@ _SHARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)%\s*$")
 Color = tuple[float, float, float, float]
 """Red, green and blue from 0 to 255, and alpha from 0 to 1."""
 
-_HEX_BY_COLOR = dict(
-    color.split("#")
-    for color in (
-        "white#fff black#000 transparent#0000 red#f00 green#008000 blue#00f yellow#ff0 gray#808080 grey#808080 "
-        "silver#c0c0c0 navy#000080 ivory#fffff0 snow#fffafa whitesmoke#f5f5f5 ghostwhite#f8f8ff "
-        "canvas#fff field#fff window#fff canvastext#000 fieldtext#000 windowtext#000"
-    ).split()
-)
+_HEX_BY_COLOR: dict[str, str] = read_table(__package__, "colors.toml")
 
 
 def parse_declarations(style: str) -> dict[str, str]:
