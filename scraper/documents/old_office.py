@@ -281,7 +281,12 @@ class _SlideReader:
                 self.objects.append(f"object {len(self.objects) + 1}")
         if self._places:
             drawings = placed_drawings
-        notes = dict(map(self._read_notes, pages))
+        notes: dict[int, list[str]] = {}
+        for page in pages:
+            records = self._records(page.start, page.end, 0)
+            # The master of notes belongs to no slide.
+            slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
+            notes[slide] = self._outline(page)[0][2]
         slides = []
         for index in range(max(len(outlines), len(drawings))):
             _, slide, texts = outlines[index] if index < len(outlines) else (0, 0, [])
@@ -318,12 +323,6 @@ class _SlideReader:
             elif text := self._text(record, kind):
                 slides[-1][2].append(text)
         return slides
-
-    def _read_notes(self, page: _Record) -> tuple[int, list[str]]:
-        """Return the ID of the slide, 0 for the master of notes, which belongs to none, and the texts of its notes."""
-        records = self._records(page.start, page.end, 0)
-        slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
-        return slide, self._outline(page)[0][2]
 
     def _comments(self, slides: Sequence[_Record]) -> Iterator[str]:
         end, author = 0, ""

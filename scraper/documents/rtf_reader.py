@@ -164,15 +164,12 @@ class _Text:
                     office_markup.write_table([list(map(office_markup.TableCell, block.cells)) for block in group])
                 )
             else:
-                written += (_write_paragraph(block, lower) for block in group)
+                for block in group:
+                    level = None if block.heading is None else block.heading + (lower or block.heading == _TITLE_LEVEL)
+                    tag = "p" if level is None else f"h{max(1, min(_MAX_LEVEL, level))}"
+                    is_block = level is None and block.text.startswith(_BLOCK_TAGS)
+                    written.append(block.text if is_block else f"<{tag}>{block.text}</{tag}>")
         return "".join(written)
-
-
-def _write_paragraph(block: _Block, lower: int) -> str:
-    if block.heading is not None:
-        tag = f"h{1 if block.heading == _TITLE_LEVEL else max(1, min(_MAX_LEVEL, block.heading + lower))}"
-        return f"<{tag}>{block.text}</{tag}>"
-    return block.text if block.text.startswith(_BLOCK_TAGS) else f"<p>{block.text}</p>"
 
 
 def _write_list(items: Sequence[_Block]) -> str:

@@ -158,18 +158,14 @@ def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
             text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
         text = _TERMINAL_CODE.sub("", text)
         if not text or text.startswith(_DISPLAY_OBJECT):
-            text = _formatted_output(data) or (text and fence(text, ""))
+            formatted = _join_lines(data.get("text/markdown") or data.get("text/latex") or "")
+            formatted = formatted or convert_html(_join_lines(data.get("text/html") or "")).strip()
+            text = formatted or (text and fence(text, ""))
             yield from [text] if text else []
         elif len(text) > _MAX_OUTPUT_CHARS:
             yield fence(text[:_MAX_OUTPUT_CHARS], "") + _CUT_OUTPUT
         else:
             yield fence(text, "")
-
-
-def _formatted_output(data: Any) -> str:
-    """Return an output as Markdown, LaTeX or the Markdown of its HTML; empty if it has none of them."""
-    text = _join_lines(data.get("text/markdown") or data.get("text/latex") or "")
-    return text or convert_html(_join_lines(data.get("text/html") or "")).strip()
 
 
 def _join_lines(lines: Any) -> str:

@@ -162,24 +162,24 @@ class DocumentParser:
         Raises:
             ScraperError: The document cannot be read.
         """
-        if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
-            raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
         request = ParseRequest(characters=FIRST_CHARACTERS if job.is_beginning else 0)
-        return await self.read_snapshot(snapshot, request, deadline, source=job.url)
+        hint, limit = "`read_doc` takes larger documents than `fetch`.", job.limits.body_bytes
+        return await self.read_snapshot(snapshot, request, deadline, source=job.url, limit_bytes=limit, hint=hint)
 
     async def read_snapshot(
-        self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0
-    ) -> Reading:
+        self, snapshot: Snapshot, request: ParseRequest, deadline: Deadline, *, source: str, limit_bytes: int = 0,
+        hint: str = "The operator can raise SEARCH_MCP_DOCUMENT_MB.",
+    ) -> Reading:  # fmt: skip
         """Return the reading of the document in a response from the URL `source`.
 
-        `request` has page numbers and password. `limit_bytes` is the size limit of the visit, used in the error about a
-        truncated document.
+        `request` has page numbers and password. `limit_bytes` is the size limit of the visit, and `hint` the next step,
+        in the error about a truncated document.
 
         Raises:
             ScraperError: The document cannot be read.
         """
         if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
-            raise _truncated_error(snapshot, limit_bytes, "The operator can raise SEARCH_MCP_DOCUMENT_MB.")
+            raise _truncated_error(snapshot, limit_bytes, hint)
         media_type = snapshot.headers.get("content-type", snapshot.media_type)
         request = replace(request, media_type=media_type, name=_file_name(snapshot), url=snapshot.url)
         limit_s = min(PARSE_LIMIT_S, deadline.left_s())
