@@ -106,8 +106,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text = office_markup.html_to_markdown(str(result.value), request.url)
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
-    roots = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
-    margins = list(dict.fromkeys(line for root in roots if root is not None for line in _lines(root) if line.strip()))
+    margins = _read_margins(parts)
     if text:
         chunk_warnings += describe_left_out(hidden, margins, text)
     text = text or "\n\n".join(margins)
@@ -153,6 +152,13 @@ def _lines(root: Element) -> Iterator[str]:
     for paragraph in root.iter(ns.W + "p"):
         if next(paragraph.iterancestors(*ns.OMITTED_ELEMENTS), None) is None:
             yield "".join(ns.visible_texts(paragraph))
+
+
+def _read_margins(parts: ZipParts) -> list[str]:
+    """Return the lines of page headers and footers: the text of a document that has no other."""
+    roots = (parts.xml_or_none(name) for name in parts.names if name.startswith(_MARGINS))
+    lines = (line for root in roots if root is not None for line in _lines(root) if line.strip())
+    return list(dict.fromkeys(lines))
 
 
 def _find_main_part(parts: ZipParts) -> str:
