@@ -72,9 +72,8 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         if entries is None and content:
             gzip_name = _GZIP_NAME.match(data)
             name = f" {clean_line(gzip_name[1].decode('latin-1'), _MAX_NAME_CHARS)}" if gzip_name else ""
-            at_least = "at least " if len(content) >= _MAX_INFLATED_BYTES else ""
-            text = f"{head}\n\nIt holds one file{name} of {at_least}{len(content):,} bytes."
-            return ParsedDocument("archive", text)
+            size = f"{'at least ' * (len(content) >= _MAX_INFLATED_BYTES)}{len(content):,} bytes"
+            return ParsedDocument("archive", f"{head}\n\nIt holds one file{name} of {size}.")
     if entries is None:
         return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here: unpack it first.")
     rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:_MAX_LISTED]]

@@ -220,6 +220,7 @@ _MAX_HEIGHT, _MAX_PAIRS = 10_000.0, 20_000_000
 _LEFT_TO_RIGHT, _BETWEEN_DIGITS = frozenset({"L", "EN", "AN"}), frozenset({"CS", "ES", "ET"})
 """Bidirectional classes: Unicode Standard Annex 9, table 4."""
 _MIRRORED = str.maketrans("()[]{}<>\u00ab\u00bb", ")(][}{><\u00bb\u00ab")
+_OPENING, _CLOSING = frozenset("([{\u00ab"), frozenset(")]}\u00bb")
 _LAM, _ALEFS = "\u0644", frozenset("\u0622\u0623\u0625\u0627")
 
 
@@ -283,9 +284,19 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, fr
     lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _SAME_LINE * one[1].size)
     rebuilt = {id(item) for _, item in owned}
     words = [word for line in lines for word in _words(line, from_right=from_right)]
-    if not from_right and not _explains_words(words, [item for item in items if id(item) in rebuilt]):
+    if from_right:
+        words = _turn_brackets(words)
+    elif not _explains_words(words, [item for item in items if id(item) in rebuilt]):
         return list(items)
     return words + [item for item in items if id(item) not in rebuilt]
+
+
+def _turn_brackets(words: list[PdfItem]) -> list[PdfItem]:
+    """Return the words, with turned brackets if the file names them as they are read, not as they look."""
+    turned = sum((one.text[0] in _CLOSING) + (one.text[-1] in _OPENING) for one in words)
+    if turned <= sum((one.text[0] in _OPENING) + (one.text[-1] in _CLOSING) for one in words):
+        return words
+    return [one._replace(text=one.text.translate(_MIRRORED)) for one in words]
 
 
 def add_astral_letters(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:

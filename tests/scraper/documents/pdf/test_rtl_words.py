@@ -94,6 +94,12 @@ def test_lines_are_read_the_same_however_they_are_stored(reverse: bool) -> None:
     assert "אורכו 90 מטר." in text
 
 
+@pytest.mark.parametrize(("left", "right"), ["()", ")("])
+def test_brackets_are_read_right_if_the_file_names_them_by_shape_or_by_sense(left: str, right: str) -> None:
+    line = [(380.0, f"{left}2030{right}"), (440.0, "רשאכ"), (495.0, "הנבנ")]
+    assert "נבנה כאשר (2030)" in parse(displayed_pdf([line], reverse=False)).markdown
+
+
 @pytest.mark.parametrize("y", [math.inf, math.nan, 1e12])
 def test_items_without_a_place_or_glyph_are_kept_as_they_are(y: float) -> None:
     items = [PdfItem("שלום", 10.0, top, 20.0, 10.0, 0.0, None, 10.0, 10.0, None, None, ()) for top in (y, 5.0)]
