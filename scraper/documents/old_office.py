@@ -284,7 +284,6 @@ class _SlideReader:
         notes: dict[int, list[str]] = {}
         for page in pages:
             records = self._records(page.start, page.end, 0)
-            # The master of notes belongs to no slide.
             slide = next((self._number(record.start) for record in records if record.kind == _NOTES_FACTS), 0)
             notes[slide] = self._outline(page)[0][2]
         slides = []

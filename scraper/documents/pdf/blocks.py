@@ -120,7 +120,6 @@ _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|char
 _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
 """A formula: no heading, though it is set larger than the text."""
 _SECTION = re.compile(r"((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
-_MIN_SECTIONS = 3
 _SENTENCE_ENDS = (".", ",", ";", ":")
 _PROSE = (BlockKind.TEXT, BlockKind.ITEM)
 
@@ -159,7 +158,7 @@ def _find_sections(blocks: Sequence[LayoutBlock]) -> dict[int, tuple[int, ...]]:
         )
         if is_heading and styles.setdefault(len(number), style) == style:
             found[at] = last = number
-    return found if sum(len(number) == 1 for number in found.values()) >= _MIN_SECTIONS else {}
+    return found if sum(len(number) == 1 for number in found.values()) > 2 else {}
 
 
 def _section_number(block: LayoutBlock) -> tuple[int, ...]:
