@@ -80,6 +80,8 @@ class Outlinks:
     title: str = ""
     hidden: tuple[str, ...] = ()
     """URLs of links that are hidden as traps for robots, which are left out."""
+    buttons: int = 0
+    """Buttons of a page without links, by which scripts may show others."""
     sitemaps: tuple[str, ...] = ()
     canonical: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
@@ -139,7 +141,9 @@ def extract_outlinks(snapshot: Snapshot, root: Element | None = None) -> Outlink
     if next_page and next_page not in found:
         found[next_page] = Outlink(next_page, "", "paging")
     left_out = tuple(url for url in hidden if url not in found)
-    return with_header_directives(replace(head, links=tuple(found.values()), hidden=left_out), snapshot)
+    buttons = [] if found else list(root.iter("button"))
+    head = replace(head, links=tuple(found.values()), hidden=left_out, buttons=len(buttons))
+    return with_header_directives(head, snapshot)
 
 
 def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:

@@ -85,6 +85,9 @@ class SiteMapper:
             raise failure
         # A site of 100,000 pages takes some seconds.
         await asyncio.to_thread(self._leave_out_forbidden, rules)
+        warnings = (f"The start page could not be read: {failure}",) if failure is not None else ()
+        if links.buttons:
+            warnings = (f"The start page has {links.buttons} buttons and no links; `browse` can press them.",)
         return SiteMap(
             final,
             tuple(replace(page, title=self._titles.get(key) or page.title) for key, page in self._pages.items()),
@@ -92,7 +95,7 @@ class SiteMapper:
             len(lists.files),
             lists.failures,
             self._pages_read,
-            (f"The start page could not be read: {failure}",) if failure is not None else (),
+            warnings,
             agents,
         )
 

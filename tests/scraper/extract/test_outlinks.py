@@ -131,6 +131,13 @@ def test_links_that_only_robots_find_are_left_out(html: str) -> None:
     assert found.links == () and found.hidden == ("https://site.example/trap",)
 
 
+def test_buttons_of_a_page_without_links_are_counted() -> None:
+    html = "<nav><button>Tides</button><button>Pilots</button></nav><p>Text"
+    for links, buttons in (("", 2), ("<a href='/a'>A</a>", 0)):
+        snapshot = Snapshot(URL, URL, 200, {}, "text/html", b"", html + links, rendered=True)
+        assert extract_outlinks(snapshot).buttons == buttons
+
+
 def test_routes_of_scripts_are_links_and_sections_of_the_page_are_not() -> None:
     found = outlinks("<a href='#/tides'>Tides</a><a href='#!lights'>Lights</a><a href='#top'>A long text</a>")
     assert [link.url for link in found.links] == [f"{URL}#/tides", f"{URL}#!lights"]

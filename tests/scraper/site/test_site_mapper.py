@@ -292,6 +292,12 @@ def test_markdown_of_unknown_pages_has_the_form_of_the_others() -> None:
     assert paths(build(site)) == ["/", "/a", "/b", "/c", "/orphan"]
 
 
+def test_buttons_instead_of_links_are_a_warning() -> None:
+    site = MadeSite().page("/")
+    site.pages[f"{ORIGIN}/"] = replace(site.pages[f"{ORIGIN}/"], buttons=3)
+    assert build(site).warnings == ("The start page has 3 buttons and no links; `browse` can press them.",)
+
+
 def test_what_the_site_offers_programs_is_named() -> None:
     site = MadeSite().page("/", "/a")
     named = ("API description", f"{ORIGIN}/openapi.json")
