@@ -4,15 +4,19 @@ A token is four characters of compact JSON. `tools_list` is the result of `tools
 protocol versions, as served by default. The two tools for ChatGPT, the output schemas that a setting adds and the
 longest description are reported too, and without --quick the answers of twelve tasks: `tasks.tokens` is their sum, at
 most three quarters of the 5,012 of 24 November 2026, `passages.links` the share of URLs in answers with passages, and
-`small.noise` that of header and marks beside 670 characters of a page.
+`small.noise` that of header and marks beside 670 characters of a page. `idle.memory_mb` is that of all processes of a
+server over stdio, some seconds after it has listed its tools.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from asyncio.subprocess import PIPE
 from typing import Any
+
+import psutil
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.task_answers import CLIENTS, TASKS, measure_tasks
@@ -21,6 +25,7 @@ from tests.scraper.server.pipe import ask
 from tests.scraper.server.wire import initialize, modern
 
 _CHARACTERS = 4
+_IDLE_S = 5.0
 _CORE = frozenset({"search", "fetch", "fetch_batch", "read_doc", "research"})
 """Tools of the smallest useful toolset."""
 _GOALS = (
@@ -28,6 +33,7 @@ _GOALS = (
     Goal("core_tools", at_most=2_200),
     Goal("longest_description", at_most=1_200),
     Goal("tasks.tokens", at_most=3_759),
+    Goal("idle.memory_mb", at_most=200),
     Goal("passages.links", at_most=0.08),
     Goal("small.noise", at_most=0.15),
     *(Goal(f"client.{name}.readable", at_least=len(TASKS)) for name in CLIENTS),
@@ -60,7 +66,7 @@ async def measure(options: Options) -> Figures:
         "longest_description": max(row[1] for row in rows),
     }
     if not options.quick:
-        figures |= await measure_tasks()
+        figures |= {"idle.memory_mb": await _measure_idle_memory()} | await measure_tasks()
     print_goals(figures, _GOALS)
     return figures
 
@@ -73,6 +79,16 @@ async def _listed(era: str, toolset: str = "full", **variables: str) -> dict[str
                 await ask(program, initialize())
                 return await ask(program, {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
             return await ask(program, modern("tools/list", {})[1])
+
+
+async def _measure_idle_memory() -> float:
+    with tempfile.TemporaryDirectory(prefix="benchmark-data-") as folder:
+        command, variables = ("-m", "scraper.cli.main", "stdio"), {"SEARCH_MCP_DATA": folder}
+        async with running(*command, env=variables, stdin=PIPE, stdout=PIPE) as program:
+            await ask(program, modern("tools/list", {})[1])
+            await asyncio.sleep(_IDLE_S)
+            server = psutil.Process(program.process.pid)
+            return float(sum(one.memory_info().rss for one in (server, *server.children(recursive=True)))) / 1e6
 
 
 def _tokens(value: Any) -> float:

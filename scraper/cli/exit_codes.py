@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from scraper import errors
 from scraper.cli import warm_client
+from scraper.values.text import read_table
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -23,16 +24,7 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
-EXIT_CODE_MEANINGS = {
-    ExitCode.SUCCESS: "success",
-    ExitCode.INCOMPLETE: "no result, partial failure, or any other failure",
-    ExitCode.INVALID: "invalid command, option, setting or address",
-    ExitCode.BLOCKED: "blocked by the site, by robots.txt or by a rule of this machine",
-    ExitCode.NO_NETWORK: "no network, or the site cannot be reached in time",
-    ExitCode.SESSION_LOST: "no such session: it has ended, or belongs to another working folder",
-    ExitCode.CHANGED: "changes found (only `watch`)",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C or a signal",
-}
+EXIT_CODE_MEANINGS = {ExitCode[name.upper()]: text for name, text in read_table(__package__, "exit_codes.toml").items()}
 
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
 """Status codes with which a site refuses a visitor. Other codes, such as 404, concern the page."""

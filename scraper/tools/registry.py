@@ -13,7 +13,7 @@ from scraper.tools import (
     tool_search,
 )
 from scraper.tools.model import Tool
-from scraper.values.text import suggest
+from scraper.values.text import read_table, suggest
 
 _MAKERS = (
     search_tools.search_tool,
@@ -38,12 +38,8 @@ _MAKERS = (
 )
 
 
-_CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
 _ACTING = (browser_tools.BROWSE,)
 """Tools that may change something on sites. They can be called only if the operator offers them."""
-_READING = ("fetch", "fetch_batch", "read_doc", "extract_structured", "see", "find_tools")
-_RESEARCH = ("search", "research", "compare", "fetch", "read_doc", "find_tools")
-_BROWSING = ("search", "fetch", "map", "see", "browse", "find_tools")
 
 
 def all_tools(settings: Settings) -> tuple[Tool, ...]:
@@ -59,15 +55,8 @@ def available_tools(settings: Settings) -> tuple[Tool, ...]:
         if name not in known:
             hint, names = suggest(name, known), ", ".join(known)
             raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool{hint}; there are {names}")
-    toolsets = {
-        "all": tuple(known),
-        "default": tuple(name for name in known if name not in _ACTING),
-        "core": _CORE,
-        "acting": _ACTING,
-        "reading": _READING,
-        "research": _RESEARCH,
-        "browsing": _BROWSING,
-    }
+    toolsets = read_table(__package__, "toolsets.toml") | {"all": tuple(known), "acting": _ACTING}
+    toolsets["default"] = tuple(name for name in known if name not in _ACTING)
     listed = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
     refused = () if settings.tools else tuple(known[name] for name in _ACTING if name not in listed)
     callable_names = listed if settings.tools else known.keys() - {tool.name for tool in refused}
