@@ -63,14 +63,13 @@ class Crawler:
             OfflineError: This machine has no network.
         """
         start = self._frontier.scope.start
-        robots = await load_site_robots(self._reader, start)
+        rules = await load_site_robots(self._reader, start)
         read = await self._read(self._frontier.next() or start)
         if read is None:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
-        robots = await load_site_robots(self._reader, page.final_url, robots)
-        self._frontier.rules = robots.rules
-        self.facts = await discover_site(self._reader, robots, page)
+        self._frontier.rules = rules = await load_site_robots(self._reader, page.final_url, rules, start)
+        self.facts = await discover_site(self._reader, rules, page)
         if self._network_error is not None and not self.facts.listed:
             raise self._network_error
         if page.problem and not self.facts.listed:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import ada_url
 
@@ -135,17 +135,10 @@ _MAX_LISTED = 50_000
 """URLs from sitemaps and feeds that a crawl stores."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteRobots:
-    """The robots.txt that holds for a site."""
-
-    host: str
-    """Host of the site, as returned by `site_host`."""
-    rules: RobotsRules
-
-
-async def load_site_robots(reader: WebSiteReader, start: str, known: SiteRobots | None = None) -> SiteRobots:
-    """Return the robots.txt that holds for a start page: `known` if it is of the same site.
+async def load_site_robots(
+    reader: WebSiteReader, start: str, known: RobotsRules | None = None, of: str = ""
+) -> RobotsRules:
+    """Return the robots.txt that holds for a start page: `known` if the URL `of` is of the same site.
 
     Call it before the start page is read, and with the final URL after redirects.
 
@@ -154,21 +147,20 @@ async def load_site_robots(reader: WebSiteReader, start: str, known: SiteRobots 
         ScraperError: The host cannot be reached, or robots.txt cannot be requested now.
     """
     parsed = ada_url.URL(start)
-    host = site_host(parsed.host)
-    if known is None or known.host != host:
+    if known is None or site_host(parsed.host) != site_host(ada_url.URL(of).host):
         try:
-            known = SiteRobots(host, await reader.load_robots(parsed.origin))
+            known = await reader.load_robots(parsed.origin)
         except errors.ScraperError as error:
             # Callers that may use another URL for the start page search the failure by its URL.
             error.target = start
             raise
-    rule = known.rules.find_disallow_rule(start)
+    rule = known.find_disallow_rule(start)
     if rule is not None:
         raise disallowed_error(RobotsDecision(False, name_rule(parsed.host, rule)), start, is_crawl=True)
     return known
 
 
-async def discover_site(reader: WebSiteReader, robots: SiteRobots, start: CrawledPage) -> SiteFacts:
+async def discover_site(reader: WebSiteReader, rules: RobotsRules, start: CrawledPage) -> SiteFacts:
     """Return the URLs in sitemaps and feeds of a site, and its page for missing URLs.
 
     Its robots.txt and its start page were read before.
@@ -179,10 +171,10 @@ async def discover_site(reader: WebSiteReader, robots: SiteRobots, start: Crawle
     left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
     lists = SitemapReader(reader, left_out.add, max_urls=_MAX_LISTED)
-    await lists.read(parsed.origin, robots.rules.text, start.outlinks)
+    await lists.read(parsed.origin, rules.text, start.outlinks)
     listed = tuple(lists.entries)
-    missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)
-    return SiteFacts(robots.rules.text, listed, missing_page, left_out.summary())
+    missing_page = None if start.problem and not listed else await _probe(reader, rules, parsed.origin)
+    return SiteFacts(rules.text, listed, missing_page, left_out.summary())
 
 
 async def _probe(reader: WebSiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:

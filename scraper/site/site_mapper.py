@@ -51,7 +51,7 @@ class SiteMapper:
             RobotsDisallowedError: robots.txt forbids the start page, or cannot be reached.
             ScraperError: The start page cannot be read, and no sitemap or feed names a page.
         """
-        robots = await load_site_robots(self._reader, url)
+        rules = await load_site_robots(self._reader, url)
         final, links, failure = url, Outlinks(), None
         try:
             start = await self._reader.load_page(url)
@@ -60,8 +60,7 @@ class SiteMapper:
             raise
         except errors.ScraperError as error:
             failure = error
-        robots = await load_site_robots(self._reader, final, robots)
-        rules, parsed = robots.rules, ada_url.URL(final)
+        rules, parsed = await load_site_robots(self._reader, final, rules, url), ada_url.URL(final)
         self._host, self._folder = site_host(parsed.host), find_folder(url, final, links.links)
         if failure is None:
             self._add(SitePage(final, links.title, source="start"))
