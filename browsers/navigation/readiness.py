@@ -79,7 +79,7 @@ SAMPLE_LIMIT_S = 1.0
 """Seconds on an idle machine. If the isolated world does not answer, the page runs an endless loop and its script is
 ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of CPU were ended after one second."""
 
-_BUSY_LIMIT_S = 5.0
+_BUSY_LIMIT_S = 4.0
 """Seconds, on an idle machine, that a page may take for answers in one visit. Without a limit, nested tables took 18 s
 to lay out; the largest pages take 2."""
 MAX_READINESS_FACTOR = 2.0

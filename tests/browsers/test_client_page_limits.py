@@ -13,6 +13,7 @@ import pytest
 
 from browsers import Browsers, Mode, VisitLimits
 from browsers.cdp import session
+from browsers.chromium import renderer_limits
 from browsers.chromium.renderer_limits import command_line, list_tree_pids
 from browsers.navigation import readiness
 from browsers.navigation import visit as visit_module
@@ -126,6 +127,23 @@ async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site:
     flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example", limits=limits))
     assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
     assert marks(await flood) == 10
+
+
+async def test_page_that_fills_the_browser_is_ended(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renderer_limits, "_FLOOD_BYTES", 500_000)
+    monkeypatch.setattr(renderer_limits, "_MAX_FLOODS", 1)
+    snapshot = await visit(browsers, site, "/console-endless", Mode.AUTO)
+    assert (snapshot.exceeded_limit, snapshot.rendered, marks(snapshot)) == ("memory", False, 10)
+
+
+async def test_page_that_does_not_answer_is_returned_as_served(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "_BUSY_LIMIT_S", 0.0)
+    snapshot = await visit(browsers, site, "/spa/1", Mode.AUTO)
+    assert (snapshot.exceeded_limit, snapshot.rendered, snapshot.complete) == ("time", False, False)
 
 
 @pytest.mark.parametrize(
