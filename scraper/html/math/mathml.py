@@ -8,7 +8,7 @@ from contextlib import suppress
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, classes_of, text_of
-from scraper.html.math.symbols import FUNCTIONS, SYMBOLS
+from scraper.html.math.symbols import FUNCTIONS, SYMBOLS, TABLE
 from scraper.html.math.tex_delimiters import join_tex
 
 _ACCENTS = (
@@ -36,15 +36,7 @@ MAX_DEPTH = 60
 
 _WHITE = re.compile(r"\s+")
 _ALIGNED = ("right left", "right center left")
-_STYLES = {
-    "bold": "mathbf",
-    "bold-italic": "boldsymbol",
-    "double-struck": "mathbb",
-    "script": "mathcal",
-    "fraktur": "mathfrak",
-    "sans-serif": "mathsf",
-    "monospace": "mathtt",
-}
+_STYLES: Mapping[str, str] = TABLE["variants"]
 _NEEDS_BRACES = frozenset({"mrow", "mfrac", "mstyle", "msup", "msub", "msubsup", "mover", "munder"})
 
 

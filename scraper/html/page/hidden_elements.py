@@ -151,9 +151,7 @@ _OVERLAYS = re.compile(
 )
 _OVERLAY_ROLES = frozenset("dialog alertdialog menu menubar navigation search listbox tooltip status alert".split())
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
-_STREAM_ID = re.compile(r"S:[0-9a-f]+\Z")
-"""React sends late parts of a page hidden under these ids, and a script inserts them."""
-
+_HEX_DIGITS = frozenset("0123456789abcdef")
 _CONTROLS = {name: attribute_selector(name) for name in ("aria-controls", "data-target", "data-bs-target")}
 _UNREADABLE_TAGS = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
@@ -222,7 +220,8 @@ def _is_in_menu(element: Element) -> bool:
 
 def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) -> bool:
     name = element.get("id") or ""
-    if _STREAM_ID.match(name):
+    # React sends late parts of a page hidden under ids such as `S:1f`, and a script inserts them.
+    if name.startswith("S:") and len(name) > 2 and _HEX_DIGITS.issuperset(name[2:]):
         return True
     names = f"{element.get('class') or ''} {name}"
     if _OVERLAYS.search(names):
