@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -347,20 +346,18 @@ def _build_request(name: str, query: SearchQuery, now: datetime) -> Request:
 
 _TABLE: Mapping[str, dict[str, Any]] = read_table(__package__, "sources.toml")
 
-SOURCES: Mapping[str, Engine] = MappingProxyType(
-    {
-        name: Engine(
-            name=name,
-            family=name,
-            build_request=functools.partial(_build_request, name),
-            parse=functools.partial(_parse, name),
-            spacing_s=source.get("spacing_s", 1.0),
-            about=source["about"],
-            kind=EngineKind(source.get("kind", EngineKind.JSON)),
-            category=source["category"],
-            is_by_name=source.get("by_name", False),
-            per_day=source.get("per_day", 0),
-        )
-        for name, source in _TABLE.items()
-    }
-)
+SOURCES: Mapping[str, Engine] = {
+    name: Engine(
+        name=name,
+        family=name,
+        build_request=functools.partial(_build_request, name),
+        parse=functools.partial(_parse, name),
+        spacing_s=source.get("spacing_s", 1.0),
+        about=source["about"],
+        kind=EngineKind(source.get("kind", EngineKind.JSON)),
+        category=source["category"],
+        is_by_name=source.get("by_name", False),
+        per_day=source.get("per_day", 0),
+    )
+    for name, source in _TABLE.items()
+}

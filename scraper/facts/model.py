@@ -1,8 +1,6 @@
 """Facts with source and confidence. The first source that states a fact wins."""
 
 import enum
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 
@@ -24,18 +22,7 @@ class FactSource(enum.StrEnum):
     """Computed from other facts."""
 
 
-_CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
-    {
-        FactSource.JSON_LD: 0.9,
-        FactSource.MICRODATA: 0.9,
-        FactSource.OPENGRAPH: 0.85,
-        FactSource.STATE: 0.8,
-        FactSource.XHR: 0.7,
-        FactSource.VISIBLE: 0.6,
-        FactSource.ADDRESS: 0.7,
-        FactSource.SUM: 0.8,
-    }
-)
+_CONFIDENCE = dict(zip(FactSource, (0.9, 0.9, 0.85, 0.8, 0.7, 0.6, 0.7, 0.8), strict=True))
 """Approximate share of correct facts by source, from `python -m benchmarks.structured`."""
 
 

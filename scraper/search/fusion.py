@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -230,9 +229,7 @@ def _score(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) ->
     return MergedResult(tuple(ordered), score)
 
 
-MAX_RESULT_AGE: Mapping[str, timedelta] = MappingProxyType(
-    {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
-)
+MAX_RESULT_AGE = {name: timedelta(days) for name, days in {"day": 1, "week": 7, "month": 31, "year": 366}.items()}
 """Maximum age of a result, by the value of the argument `freshness`."""
 _SLACK = timedelta(days=1)
 """Possible error of a date without time and time zone."""

@@ -45,6 +45,10 @@ def lists(body: str) -> tuple[Any, Any]:
             "<section id=ingredients><i>2 cups</i><a>flour</a><i>3</i><a>eggs</a></section>"
             f"<div data-testid=method-steps><span><b>{STEPS[0]}</b></span><span><b>{STEPS[1]}</b></span></div>"
         ),
+        (  # choices of a form are no text of the list, and a box ends the steps
+            "<div class=ingredients><select><option>Standard ingredients<option>Without milk<option>For two</select>"
+            f"{items(AMOUNTS, 'div')}</div><div><h2>Method</h2>{items(STEPS, 'p')}</div><div><p>Buy our book.</p></div>"
+        ),
         f"<h4>Ingredients</h4><p>{items(AMOUNTS, 'a')}</p><h4>Method</h4><ol>{items(STEPS, 'li')}</ol>",
         (
             "<table class=ingredients><tr><td>2 cups<td>flour<tr><td>3<td>eggs</table>"
