@@ -2,11 +2,13 @@
 
 import html
 import re
+from collections.abc import Iterator
 from itertools import chain, islice
 
 from lxml import etree
 
 from scraper.extract.markdown import converter
+from scraper.extract.markdown.converter import ConvertedMarkdown
 from scraper.html.dom.parsing import Element, parse_html, text_of
 from scraper.html.dom.urls import UrlResolver
 from scraper.model import Document, Link
@@ -20,7 +22,6 @@ MAX_ENTRIES = 500
 _MAX_FULL_TEXT = 4_000_000
 """Characters of the full texts of all entries: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
-_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_SUMMARY = 600
 _ROOTS = frozenset({"rss", "feed", "RDF"})
 _DATE_TAGS = ("pubDate", "published", "updated", "date")
@@ -42,14 +43,14 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     channel = next((child for child in root if _local_name(child) == "channel"), root)
     children = chain(root, channel if channel is not root else ())
     entries = list(islice((child for child in children if _local_name(child) in ("item", "entry")), MAX_ENTRIES))
-    title = _child_text(channel, ("title",)) or None
-    base = join_url(url, root.get(_XML_BASE) or "")
-    addresses = UrlResolver(base)
-    links = [(addresses.absolute(_read_link(entry)), _read_title(entry)) for entry in entries]
+    title = _read_title(channel) or None
+    addresses = UrlResolver(url)
+    titles = (_read_title(entry).replace("[", "\\[").replace("]", "\\]") for entry in entries)
+    links = [(addresses.absolute(_read_link(entry)), title) for entry, title in zip(entries, titles, strict=True)]
     parts = [f"# {title}"] if title else []
     left = _MAX_FULL_TEXT
-    for entry, (link, _) in zip(entries, links, strict=True):
-        parts.append(_format_entry(entry, base if base != url else link or url, link, whole=whole and left > 0))
+    for entry, (link, name) in zip(entries, links, strict=True):
+        parts.append(_format_entry(entry, link, name or link or "Untitled", whole=whole and left > 0))
         left -= len(parts[-1])
     body, controls = clean("\n\n".join(parts))
     return Document(
@@ -83,13 +84,12 @@ def _write_entity(match: re.Match[str]) -> str:
     return "&amp;" if match.group() == "&" else match.group() if character in "&<>\"'" else character
 
 
-def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
-    """Return one entry below its title. `base` is the URL of its links. Only `whole` entries have long texts."""
-    title = _read_title(entry) or link or "Untitled"
+def _format_entry(entry: Element, link: str, title: str, *, whole: bool) -> str:
+    """Return one entry below its title. Only `whole` entries have long texts."""
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
     moment = date_parsing.parse_date(_child_text(entry, _DATE_TAGS))
     rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _read_author(entry)))))
-    rows.append(_convert_text(entry, base, _MAX_FULL_TEXT if whole else _MAX_SUMMARY))
+    rows.append(_convert_text(entry, link, _MAX_FULL_TEXT if whole else _MAX_SUMMARY))
     for child in entry:
         url = child.get("url") if _local_name(child) == "enclosure" else None
         if _local_name(child) == "link" and child.get("rel") == "enclosure":
@@ -99,9 +99,10 @@ def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
     return "\n\n".join(filter(None, rows))
 
 
-def _read_title(entry: Element) -> str:
-    # Many sites escape titles twice.
-    return html.unescape(_child_text(entry, ("title",))).replace("[", "\\[").replace("]", "\\]")
+def _read_title(element: Element) -> str:
+    title = html.unescape(_child_text(element, ("title",)))  # many sites escape titles twice
+    root = parse_html(f"<p>{title}").root if "</" in title else None
+    return title if root is None else text_of(root)
 
 
 def _read_author(entry: Element) -> str:
@@ -112,14 +113,23 @@ def _read_author(entry: Element) -> str:
     return author
 
 
-def _convert_text(entry: Element, base: str, most: int) -> str:
+def _convert_text(entry: Element, link: str, most: int) -> str:
     """Return the full text of an entry as Markdown, or the beginning of its summary if it is longer than `most`."""
-    markups = (_raw_child_text(entry, names) for names in (_FULL_TEXT_TAGS, _SUMMARY_TAGS))
-    long, short = (parse_html(f"<html><body>{one}</body></html>").root if one.strip() else None for one in markups)
-    text = converter.convert(long, base).markdown if long is not None else ""
-    if len(text) <= most or short is None:
-        return text
-    return clean_line(converter.convert(short, base).text, most)
+    long, short = (next(_find_children(entry, names), None) for names in (_FULL_TEXT_TAGS, _SUMMARY_TAGS))
+    # Podcasts and videos describe themselves in vocabularies of their own.
+    others = (one for one in entry.iter("{*}summary", "{*}description") if text_of(one).strip())
+    long = next(others, None) if long is None else long
+    text = _convert(long, link).markdown if long is not None else ""
+    return text if len(text) <= most or short is None else clean_line(_convert(short, link).text, most)
+
+
+def _convert(child: Element, link: str) -> ConvertedMarkdown:
+    """Convert the markup in an element; its links are relative to the `xml:base` around it, else to the entry."""
+    url = child.getroottree().docinfo.URL or ""
+    markup = html.escape(text_of(child)) if child.get("type") == "text" else _read_markup(child)
+    root = parse_html(f"<html><body>{markup}</body></html>").root
+    base = child.base if child.base and child.base != url else link or url
+    return converter.convert(etree.Element("body") if root is None else root, base)
 
 
 def _read_link(entry: Element) -> str:
@@ -137,16 +147,17 @@ def _read_link(entry: Element) -> str:
 
 
 def _child_text(element: Element, names: tuple[str, ...]) -> str:
-    return clean_line(_raw_child_text(element, names), _MAX_TITLE)
+    return clean_line(next(map(_read_markup, _find_children(element, names)), ""), _MAX_TITLE)
 
 
-def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
-    for child in (child for name in names for child in element if _local_name(child) == name):
-        is_markup = len(child) and child.get("type") == "xhtml"  # an Atom element
-        text = "".join(etree.tostring(inner, encoding="unicode") for inner in child) if is_markup else text_of(child)
-        if text.strip():
-            return text
-    return ""
+def _find_children(element: Element, names: tuple[str, ...]) -> Iterator[Element]:
+    """Yield the children with these names that have text, by the order of the names."""
+    return (one for name in names for one in element if _local_name(one) == name and text_of(one).strip())
+
+
+def _read_markup(child: Element) -> str:
+    is_markup = len(child) and child.get("type") == "xhtml"  # an Atom element
+    return "".join(etree.tostring(inner, encoding="unicode") for inner in child) if is_markup else text_of(child)
 
 
 def _local_name(element: Element) -> str:

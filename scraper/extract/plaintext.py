@@ -27,16 +27,13 @@ _LANGUAGES = dict(
     "application/yaml:yaml application/x-yaml:yaml text/yaml:yaml application/toml:toml application/x-sh:bash "
     "application/sql:sql application/x-ndjson:json application/jsonl:json application/graphql:graphql".split()
 )
-_DOCUMENT_TYPES = {
-    "application/pdf": "PDF",
-    "application/msword": "Word",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "DOCX",
-    "application/vnd.oasis.opendocument.text": "OpenDocument",
-    "application/rtf": "RTF",
-    "application/epub+zip": "EPUB",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PPTX",
-}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_DOCUMENT_TYPES = dict(
+    pair.split(":")
+    for pair in f"application/pdf:PDF application/msword:Word {_OFFICE}.wordprocessingml.document:DOCX "
+    f"application/vnd.oasis.opendocument.text:OpenDocument application/rtf:RTF application/epub+zip:EPUB "
+    f"{_OFFICE}.spreadsheetml.sheet:XLSX {_OFFICE}.presentationml.presentation:PPTX".split()
+)
 
 
 def is_page(snapshot: Snapshot) -> bool:

@@ -34,8 +34,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)
         remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-        prose = types["article"] + types["service"] + types["documentation"]
-        least = _MIN_COPIED_PROSE if prose >= _PROSE else 1
+        least = _MIN_COPIED_PROSE if sum(types[one] for one in _PROSE_TYPES) >= _PROSE else 1
         remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, least=least)
         chosen = remaining | (chosen & repeatable)
     if types["forum"] < _MAX_FORUM:  # repeated texts of posts are quotations
@@ -117,7 +116,7 @@ _MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
 with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
-_PROSE, _MIN_COPIED_PROSE = 0.5, 8
+_PROSE, _PROSE_TYPES, _MIN_COPIED_PROSE = 0.5, ("article", "service", "documentation"), 8
 """Probability of prose, and the number of repeated blocks in a row that are a copy of the text there."""
 
 _MIN_DOCUMENTATION = 0.5

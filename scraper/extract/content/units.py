@@ -237,8 +237,8 @@ def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool = Fal
         features = page.name_features[int(page.name_ids[number])]
         if elements.tags[number] == "figure" and not (figures or is_part):
             return True
-        if features.named_as & NOTE:
-            continue
+        if features.named_as & NOTE or elements.tags[elements.parents[number]] == "blockquote":
+            continue  # the source of a quotation may be a footer
         if elements.tags[number] in tags or features.named_as & ADVERTISEMENT:
             return True
         if features.kinds & kinds and not features.kinds & CONTENT:

@@ -49,7 +49,6 @@ _MAX_MARKER = 4
 _MAX_PRICE = 20
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
-_LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
 """Number signs at the end of a heading. Unescaped, they would not be part of it."""
 _GAPS = re.compile(r"\n{3,}")
@@ -143,10 +142,6 @@ def _character_before(element: Element) -> str:
     return (text or "")[-1:]
 
 
-def _neighbors(element: Element) -> list[Element]:
-    return [one for one in (element.getprevious(), element.getnext()) if one is not None]
-
-
 def _is_price(cents: Element) -> bool:
     """Return True if a number behind another one is next to a sign of a currency: 19 and raised 99 are 19.99."""
     around, before = cents.getparent(), _character_before(cents)
@@ -190,8 +185,6 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
         return self._collapse(text)
 
     def _collapse(self, text: str) -> str:
-        if "\n" in text and _LIST_LINE.search(text):  # a list written as plain lines
-            return "\n".join(_WHITE.sub(" ", row) for row in _LIST_LINE.split(text))
         return _WHITE.sub(" ", text) if "\n" in text or "  " in text or "\t" in text else text
 
     def escape_plain(self, text: str, parent_tags: Tags) -> str:
@@ -231,7 +224,8 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
         if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
         mark = text.split(None, 1)[0] if text[:1] in _MARKS and text[1:].strip() else ""
-        if mark in ("-", "+") and not any(text_of(one).lstrip()[:1] == mark for one in _neighbors(el.element)):
+        beside = (el.element.getprevious(), el.element.getnext()) if mark in ("-", "+") else ()
+        if beside and all(one is None or text_of(one).lstrip()[:1] != mark for one in beside):
             text = "\\" + text
         elif len(mark) > _MAX_MARKER and mark[-1] in ".)" and mark[:-1].isdigit():  # a year
             text = f"{mark[:-1]}\\{text[len(mark) - 1 :]}"

@@ -246,10 +246,8 @@ def _are_separate_words(left: str, right: str) -> bool:
     """Return True if the second text begins a word with a capital or a digit; a name with a colon is a label."""
     if left.endswith(":") and left[-2:-1].isalpha():
         return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
-    if left[-1:] in (")", "]"):  # the number of a passage
-        return right[:1].isupper()
-    if left[-1:] == "%":
-        return right[:1].isalpha()
+    if left[-1:] in (")", "]", "%"):  # the number of a passage
+        return right[:1].isupper() or (left[-1] == "%" and right[:1].isalpha())
     last, first = _LAST_WORD.search(left[-_WORD_WINDOW:]), _FIRST_WORD.match(right)
     if last is None or first is None:
         return False

@@ -135,6 +135,29 @@ def test_links_of_a_feed_are_resolved_against_its_base() -> None:
     assert parse(feed).markdown == expected
 
 
+def test_links_of_an_entry_are_resolved_against_the_nearest_base() -> None:
+    feed = (
+        b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a.example/blog/'>"
+        b"<title>Sund &amp;amp; Lind</title><entry xml:base='2026/'><title>One</title>"
+        b"<link href='one.html'/><content type='xhtml' xml:base='one/'>"
+        b"<div xmlns='http://www.w3.org/1999/xhtml'><a href='b.html'>b</a></div></content></entry>"
+        b"<entry><title>&amp;lt;em&amp;gt;Two&amp;lt;/em&amp;gt;</title>"
+        b"<summary type='text'>a &lt;b> c</summary></entry></feed>"
+    )
+    assert parse(feed).markdown == (
+        "# Sund & Lind\n\n## [One](http://a.example/blog/2026/one.html)\n\n[b](http://a.example/blog/2026/one/b.html)"
+        "\n\n## Two\n\na \\<b> c"
+    )
+
+
+@pytest.mark.parametrize("tag", ["itunes:summary", "media:description"])
+def test_a_podcast_or_video_is_described_in_its_own_vocabulary(tag: str) -> None:
+    names = "xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd' xmlns:media='http://search.yahoo.com/mrss/'"
+    part = f"<media:group><{tag}>How the rope broke.</{tag}></media:group>"
+    feed = f"<rss version='2.0' {names}><channel><item><title>One</title>{part}</item></channel></rss>"
+    assert parse(feed.encode()).markdown == "## One\n\nHow the rope broke."
+
+
 def test_email_shows_headers_text_and_attachment_names() -> None:
     mail = (
         b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?" + base64.b64encode("Grüße".encode()) + b"?=\n"

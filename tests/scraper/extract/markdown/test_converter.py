@@ -44,7 +44,6 @@ from tests.scraper.extract.snapshots import URL, read
         ("<ul><li>a<ul><li>b</li></ul></li></ul>", "- a\n  - b"),
         ("<ol start=9><li>a</li><li>b<p>c</p></li></ol>", "9. a\n10. b\n\n    c"),
         ("<ol><li>a<li value=5>b<li>c</ol>", "1. a\n5. b\n6. c"),
-        ("<p>one\n- two\n- three</p>", "one\n- two\n- three"),
         ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n:   Meaning"),
         ("<details><summary>More</summary><p>Hidden until asked for.</p></details>", "More\n\nHidden until asked for."),
         (

@@ -27,7 +27,6 @@ from tests.scraper.extract.conversion import markdown_of
         ("<ul><li>a<pre>b\nc</pre>d</ul>", "- a\n\n  ```\n  b\n  c\n  ```\n\n  d"),
         ("<dl><dt><pre>f(a,\n  b)</pre><dd>c</dl>", "`f(a, b)`\n:   c"),
         ("<dl><dt>a<dd><pre>b\nc</pre><p>d</p></dl>", "a\n:   ```\n    b\n    c\n    ```\n\n    d"),
-        ("<p>one\n- two\n3. three</p>", "one\n- two\n3. three"),
         ("<p>a - b\n-c</p>", "a - b -c"),
     ],
 )
