@@ -111,8 +111,11 @@
     const [top, right, bottom, left] = clip.match(/-?[\d.]+px|auto/g).map(parseFloat);
     return right - left < MIN_BOX_PX || bottom - top < MIN_BOX_PX;
   };
+  // Drawn only where another element uses them.
+  const undrawn = document.querySelector('use') ? '' : 'defs,symbol,clipPath,mask,marker,pattern';
   // Returns true if the whole subtree is invisible.
   const hidesAll = (element, style, opacity) => {
+    if (undrawn && element instanceof SVGElement && element.matches(undrawn)) return true;
     if (style.display === 'none' || style.contentVisibility === 'hidden') return true;
     if (opacity < MIN_OPACITY) return true;
     if (style.clipPath !== 'none' && isClippedAway(element, style.clipPath)) return true;

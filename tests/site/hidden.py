@@ -109,6 +109,7 @@ MORE_CARRIERS = (
     Carrier("a drawing's text", '<svg width="300" height="30"><text y="20">@</text></svg>', seen=True),
     Carrier("an inert part", "<div inert>@</div>", seen=True),
     Carrier("an object's fallback", f'<object data="{_DOT}" type="image/gif">@</object>'),
+    Carrier("definitions of a drawing", '<svg width="300" height="30"><defs><text y="20">@</text></defs></svg>'),
 )
 
 
