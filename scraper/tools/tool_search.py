@@ -138,7 +138,7 @@ _REFUSED = "Not offered here: the operator adds it with SEARCH_MCP_TOOLSETS=defa
 
 
 def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> Tool:
-    """Return `find_tools`, which finds the other tools, and names those that this server refuses."""
+    """Return `find_tools`, which finds all tools, itself too, and names those that this server refuses."""
 
     async def find(services: Any, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
@@ -148,7 +148,7 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             items, more = await cached_resources.search(services, call.principal, query, start, ITEMS_PER_PAGE)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
-            tools, notes = [*others, *refused], {tool.name: f" {_REFUSED}" for tool in refused}
+            tools, notes = [*others, finder, *refused], {tool.name: f" {_REFUSED}" for tool in refused}
             found = [tools[at] for at in rank_items(query, list(map(searchable_tool, tools)))]
             # The errors of index tools have fixed texts, so the names of indexes stand here.
             if any(tool.name == _INDEX_TOOL for tool in found):
@@ -168,7 +168,8 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
         Parameter("kind", ChoiceValue(("tools", "prompts", "resources")), "resources: cached texts.", default="tools"),
         Parameter("start", IntegerValue(0, MAX_DEPTH), "First item.", default=0),
     )
-    return make_tool(NAME, "Find a tool", parameters, find, open_world=False)
+    finder = make_tool(NAME, "Find a tool", parameters, find, open_world=False)
+    return finder
 
 
 def searchable_tool(tool: Tool) -> SearchableItem:
