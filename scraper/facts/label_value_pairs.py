@@ -150,7 +150,7 @@ class _PairReader:
         is_repeated = _is_repeated(owner)
         has_place = is_repeated or (label.is_marked and owner.tag not in HEADINGS)
         empty = [LabelValue(label.text, "", owner)] if has_place else []
-        if label.is_marked and any(_has_value_inside(one, owner) for one in self._lines[max(0, at - _MAX_LINES) : at]):
+        if label.is_marked and at > 0 and _has_value_inside(self._lines[at - 1], owner):
             return empty
         around = self._climb_to_cell(owner)
         for line in self._lines[at + 1 : at + 1 + _MAX_LINES]:

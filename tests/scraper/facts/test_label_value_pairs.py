@@ -93,11 +93,3 @@ def test_an_empty_place_gives_null_and_never_the_next_label_or_value(form: str, 
 def test_a_label_may_stand_behind_its_value_in_one_of_several_boxes(box: str) -> None:
     shown = {"Power": "750 W", "Weight": "9 kg", "Origin": "Norway"}
     assert values("".join(box.format(value, name) for name, value in shown.items()), *shown) == shown
-
-
-def test_several_labels_at_the_end_of_a_list_may_be_empty() -> None:
-    items = "".join(
-        f"<li><b>{name}:</b> {text}</li>" for name, text in (("Weight", "9 kg"), ("Voltage", ""), ("Model", ""))
-    )
-    html = f"<ul>{items}</ul></main><footer><p>Northwind Quay Ltd.</p></footer>"
-    assert values(html, "Weight", "Voltage", "Model") == {"Weight": "9 kg", "Voltage": None, "Model": None}
