@@ -170,17 +170,19 @@ class _PairReader:
     def _find_before(self, groups: Sequence[_Group], at: int) -> LabelValue | None:
         """Return the second of two texts in one of several equal boxes as the label of the first."""
         (first, parts), line = groups[0], self._lines[at]
-        box, value, label = line.owner, first, parts[0][0] if parts else ""
-        if not parts and at and len(before := _split_line(self._lines[at - 1])) == 1 and not before[0][1]:
+        box, value, label = line.owner, first, parts[0][0] if parts else first.text
+        is_requested = len(groups) == 1 and self._is_requested(label)
+        before = _split_line(self._lines[at - 1]) if is_requested and at and not parts else []
+        if not is_requested or not (parts or (len(before) == 1 and not before[0][1])):
+            return None
+        if before:
             above = {self._lines[at - 1].owner, *self._lines[at - 1].owner.iterancestors()}
             box = next((one for one in islice(line.owner.iterancestors(), 2) if one in above), box)
-            value, label = before[0][0], first.text
-        beside = [one for one in (box.getprevious(), box.getnext()) if one is not None and _is_alike(one, box)]
-        is_whole = name_key(text_of(box)) == name_key(value.text + label)
-        if not (is_whole and value.text and label and self._is_requested(label)) or len(groups) > 1:
-            return None
-        is_repeated = any(len(one) == len(box) for one in beside)
-        return LabelValue(label, value.text, value.element, 0.9) if is_repeated else None
+            value = before[0][0]
+        beside = [one for one in (box.getprevious(), box.getnext()) if one is not None and len(one) == len(box)]
+        is_repeated = any(_is_alike(one, box) for one in beside)
+        is_whole = is_repeated and name_key(text_of(box)) == name_key(value.text + label)
+        return LabelValue(label, value.text, value.element, 0.9) if is_whole and value.text else None
 
     def _climb_to_cell(self, owner: Element) -> list[Element]:
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]

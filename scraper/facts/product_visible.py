@@ -57,23 +57,21 @@ def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
     Two digits that are raised, or in an element of their own directly behind a whole number, are cents.
     """
     text = ""
-    roles: list[tuple[int, Role]] = []
-    around: list[Role] = []
+    parts: list[tuple[int, Element]] = []
     for event, part in etree.iterwalk(element, events=("start", "end")):
         if event == "start":
-            around.append(max([role_of(part), *around[-1:]]))
-            roles.append((len(text), around[-1]))
+            parts.append((len(text), part))
             text = _join(text, part.text or "", part, is_apart=part is not element)
-        else:
-            around.pop()
-            if part is not element:
-                roles.append((len(text), around[-1]))
-                text = _glue(text + (" " if part.tag not in _GLUED else ""), part.tail or "")
+        elif part is not element:
+            parts.append((len(text), next(part.iterancestors())))
+            text = _glue(text + (" " if part.tag not in _GLUED else ""), part.tail or "")
         if len(text) > _MAX_ELEMENT_TEXT:
             break
-    found = money.read_amounts(" ".join(text.split()) if len(roles) == 1 else text, is_price=is_price)
-    own = [next(role for at, role in reversed(roles) if at <= one.start) for one in found]
-    return [replace(one, role=max(one.role, role)) for one, role in zip(found, own, strict=True)]
+    found = money.read_amounts(" ".join(text.split()) if len(parts) == 1 else text, is_price=is_price)
+    owners = [next(owner for at, owner in reversed(parts) if at <= one.start) for one in found]
+    paths = [[owner, *owner.iterancestors()] for owner in owners]
+    roles = [max(map(role_of, path[: path.index(element) + 1])) for path in paths]
+    return [replace(one, role=max(one.role, role)) for one, role in zip(found, roles, strict=True)]
 
 
 def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
@@ -214,7 +212,7 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
     names = _element_names(element)
     named = _is_price_name(names)
     is_whole = named or (len(element) < _MAX_PARTS and not any(map(len, element)))
-    whole = text_of(element) if is_whole else text
+    whole = text_of(element) if is_whole and len(element) else text
     if not _has_digit(whole):
         return
     text = " ".join(whole.split())

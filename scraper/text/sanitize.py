@@ -232,5 +232,5 @@ def name_key(text: str | None) -> str:
     lowered = (text or "").lower()
     if lowered.isascii():
         return lowered.encode().translate(None, _NOT_IN_NAMES).decode()
-    letters = filter(str.isalnum, lowered)
-    return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in letters)
+    letters = "".join(filter(str.isalnum, lowered))
+    return letters if letters.isalpha() else "".join(str(int(one)) if one.isdecimal() else one for one in letters)

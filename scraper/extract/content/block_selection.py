@@ -81,7 +81,7 @@ def drop_duplicate_blocks(
     blocks = np.flatnonzero(chosen)
     repeated = np.ones(len(blocks), np.bool_)
     repeated[np.unique(text_ids[blocks], return_index=True)[1]] = False
-    edges = np.flatnonzero(np.diff(repeated, prepend=False, append=False)).tolist()
+    edges = np.flatnonzero(np.diff(repeated, prepend=False, append=False)).tolist() if least > 1 else []
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         repeated[start:end] = end - start >= least
     remaining[blocks[repeated & (characters[blocks] > _MIN_REPEATED) & ~cells[blocks]]] = False

@@ -66,7 +66,7 @@ def _are_notes(page: PageStatistics) -> BlockMask:
 def _are_side_notes(page: PageStatistics) -> BlockMask:
     """Return a mask of the elements `aside` with the name of a note or fact box, which belong to the text."""
     are_asides: BlockMask = page.element_tag == TAGS["aside"]
-    return are_asides & _are_notes(page)
+    return are_asides & _are_notes(page) if are_asides.any() else are_asides
 
 
 def find_rows(page: PageStatistics) -> list[Unit]:
