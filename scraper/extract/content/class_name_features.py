@@ -123,7 +123,7 @@ def _parse_classes(names: str) -> tuple[int, dict[int, None]]:
     return kinds, tokens
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=32_768)
 def _parse_class(name: str) -> tuple[int, tuple[int, ...]]:
     name = name.removeprefix("#")
     lowered = name.lower()

@@ -124,8 +124,8 @@ class LinkImageRules(MarkdownRules):
         element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or element.get("aria-label") or ""), _MAX_ALT)
         is_point = element.get("width") in _INVISIBLE_SIZES and element.get("height") in _INVISIBLE_SIZES
-        is_lazy = any(str(name) == "srcset" or str(name).startswith("data-") for name in element.attrib)
-        if (not alt and not _has_caption(element)) or (is_point and not is_lazy):
+        lazy = (name for name in map(str, element.keys()) if name == "srcset" or name.startswith("data-"))
+        if (is_point and not any(lazy)) or (not alt and not _has_caption(element)):
             return ""
         label = alt.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
         if "_inline" in parent_tags and not ("td" in parent_tags or "th" in parent_tags):

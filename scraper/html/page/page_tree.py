@@ -233,14 +233,14 @@ def _is_script_note(text: str) -> bool:
 
 def _replace_drawing(drawing: Element) -> None:
     """Replace a drawing by its labels; for a chart or diagram, by a line for each label, title and description."""
-    labels = list(filter(None, (" ".join(text_of(label).split()) for label in _SVG_TEXTS(drawing))))
-    tail = drawing.tail
+    has_text = bool(text_of(drawing).strip())
+    labels = [text for one in (_SVG_TEXTS(drawing) if has_text else ()) if (text := " ".join(text_of(one).split()))]
     is_chart = len(labels) >= _MIN_LABELS
-    is_read = is_chart or next(drawing.iterancestors("figure"), None) is not None
+    is_read = has_text and (is_chart or next(drawing.iterancestors("figure"), None) is not None)
     captions = dict.fromkeys(" ".join(text_of(one).split()) for one in _SVG_CAPTIONS(drawing)) if is_read else {}
     drawing.attrib.clear()
     del drawing[:]
-    drawing.text, drawing.tail = " ".join(labels or captions)[:_MAX_SVG_TEXT], tail
+    drawing.text = " ".join(labels or captions)[:_MAX_SVG_TEXT]
     if is_chart:
         drawing.tag = "figure"
         drawing.text, *others = "\n".join([*filter(None, captions), *labels])[:_MAX_SVG_TEXT].split("\n")
