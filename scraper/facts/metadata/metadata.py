@@ -363,9 +363,7 @@ def first_elements(body: Element) -> list[Element]:
 
 def _exclude_side_matter(near: list[Element]) -> list[Element]:
     parents = {element.getparent(): element for element in near}  # most elements share a parent
-    outside = {
-        parent for parent, one in parents.items() if _SIDE_TAGS.isdisjoint(around.tag for around in one.iterancestors())
-    }
+    outside = {parent for parent, one in parents.items() if next(one.iterancestors(*_SIDE_TAGS), None) is None}
     return [element for element in near if element.getparent() in outside]
 
 
