@@ -29,6 +29,8 @@ _EMPTY_CLIP = re.compile(
 _NO_MASK = re.compile(r"linear-gradient\((?:[^,()]+, )?rgba\(0, 0, 0, 0\)[^,()]*, rgba\(0, 0, 0, 0\)[^,()]*\)$")
 _NO_OPACITY = re.compile(r"opacity\((?:0|0?\.0\d*)\)")
 _ROOTS = frozenset({"html", "body"})
+_UNDRAWN = frozenset({"clippath", "defs", "marker", "mask", "pattern", "symbol"})
+"""Parts of drawings that appear only where another element uses them."""
 _WHITE = "rgb(255, 255, 255)"
 _FILLS_TEXT = "text"
 """In place of a background color: an image is painted in the shape of the text (`background-clip: text`)."""
@@ -46,6 +48,7 @@ class _Around:
 
 def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
     """Set `is_visible` and `is_clipped` of a document node and its descendants in document order."""
+    undrawn = frozenset[str]() if any(node.tag == "use" for node in nodes) else _UNDRAWN
     stack: list[tuple[PageNode, _Around]] = [(nodes[0], _Around())]
     while stack:
         node, around = stack.pop()
@@ -53,6 +56,8 @@ def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
         if node.tag == "#text":
             if node.box is not None and _is_text_visible(node, around, window):
                 node.is_visible = True
+        elif node.tag.lower() in undrawn:
+            inner = None
         elif node.style is None:
             # Without a box: `display: contents`, documents and shadow roots; otherwise nothing below has a box.
             node.is_visible = True

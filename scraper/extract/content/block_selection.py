@@ -1,6 +1,7 @@
 """Select content blocks by the expected F1 of the selection, then correct the selection by rules."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -8,7 +9,8 @@ from scraper.extract.content import units
 from scraper.extract.content.block_classifier import calibrate, select_by_expected_f1
 from scraper.extract.content.class_name_features import TAGS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
-from scraper.extract.content.section_rules import drop_empty_headings, select_data, select_headings
+from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings
+from scraper.text.terms import split_words
 from scraper.words.matcher import WordPattern
 
 _MIN_REPEATED = 40
@@ -38,7 +40,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
         remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, least=least)
         chosen = remaining | (chosen & repeatable)
     if types["forum"] < _MAX_FORUM:  # repeated texts of posts are quotations
-        chosen = units.close(chosen, p, parts, rows)
+        chosen = _add_headline(page, units.close(chosen, p, parts, rows))
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -150,6 +152,27 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask) -> BlockMask:
     inside &= (count >= _MIN_CARDS)[page.path_groups]
     equal = np.where(inside, share[page.path_groups] >= _IN_ALL_CARDS, chosen)
     return equal if equal.any() else chosen
+
+
+_MAX_FROM_HEADLINE = 12
+"""Blocks between a headline and the content."""
+_MIN_HEADLINE, _MIN_REPEATED_SHARE = 4, 0.4
+"""Minimum different words of a headline that is no name of a site, and share of them in a title that repeats it."""
+
+
+def _add_headline(page: PageStatistics, chosen: BlockMask) -> BlockMask:
+    """Select the level 1 heading above the content if the title in the head says something else."""
+    first = int(chosen.argmax())
+    heading = next((one for one in reversed(find_headings(page)) if one.level == 1 and one.start <= first), None)
+    if heading is None or first - heading.start > _MAX_FROM_HEADLINE:
+        return chosen
+    at = slice(heading.start, heading.end)
+    words = set(chain.from_iterable(page.words[at]))
+    title = split_words(f"{page.description.title} {page.description.og_title}", by_character=True)
+    is_title = not title or len(words.intersection(title)) >= _MIN_REPEATED_SHARE * len(words)
+    if chosen.any() and not chosen[at].any() and len(words) >= _MIN_HEADLINE and not is_title:
+        chosen[at] = True  # if a part is chosen, the rest may be controls
+    return chosen
 
 
 def complete_tables(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> tuple[BlockMask, BlockMask]:

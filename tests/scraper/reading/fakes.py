@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from browsers.model import Mode, Request, Snapshot, Tier
+from scraper.extract import worker_jobs
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
@@ -64,16 +65,17 @@ class ScriptedWorkers:
         self.failing: Exception | None = None
         self.reads = 0
 
-    async def run(self, function: object, snapshot: Snapshot, **limits: float) -> Document:
+    async def run(self, function: object, snapshot: Snapshot, **limits: float) -> Any:
         self.reads += 1
         await asyncio.sleep(0)
         if self.failing is not None:
             raise self.failing
         html = snapshot.html
         text = "" if "BLANK" in html else html.removeprefix("<p>").removesuffix("</p>")
-        return Document(
+        document = Document(
             snapshot.url, title="Title", text=text, markdown=text, verdict=_verdict(html), degraded="DEGRADED" in html
         )
+        return (document, None, ()) if function is worker_jobs.read_for_job else document
 
 
 class CountingPages:
