@@ -36,7 +36,8 @@ class RemoteCommand:
     settings: Settings
     printed: list[tuple[int, str]] = field(default_factory=list)
     """Texts for standard output (0) and standard error (1)."""
-    files: list[tuple[str, bytes]] = field(default_factory=list)
+    files: list[tuple[str, bytes, str]] = field(default_factory=list)
+    """Path, content and note of each file; the client replaces the note if it cannot keep that file."""
     is_over: bool = False
     is_quiet: bool = False
     """True if its log has only errors."""

@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from scraper.cli import callers
-from scraper.cli.output_files import replace_file
+from scraper.cli.output_files import keep_file, replace_file
 
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Replace a file, or raise ClickException; the file of a remote command is written by its client."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     if (remote := callers.remote_command.get()) is not None:
-        remote.files.append((str(path), data))
+        remote.files.append((str(path), data, ""))
         return
     try:
         replace_file(path, data)
@@ -61,46 +61,59 @@ MAX_PRINTED_TOKENS = 5_000
 """Tokens that are printed for an agent. Claude Code shows an agent 30,000 characters of a command at most."""
 _MAX_HEADINGS = 40
 """Tokens of the headings in the description of a file."""
+_MAX_DESCRIPTION = 120
+"""Tokens that are left free for the description of a file."""
 _OPENING, _CLOSING = "<<<untrusted ", "<<<end untrusted "
 
 
-def describe_file(path: Path, text: str) -> str:
-    """Return path, tokens and first headings of a file with an answer; headings are marked as text of the web."""
+def describe_file(path: Path, text: str, start: int = 0) -> str:
+    """Return path and tokens of a file with an answer, and its headings from an offset, marked as text of the web."""
     # Imported late, so that help is printed without loading the tools.
     from scraper.render.untrusted_text import mark_untrusted
     from scraper.text import token_estimate
+    from scraper.text.markdown_structure import find_headings
+    from scraper.text.sanitize import clean_line
     from scraper.tools.model import new_region
 
-    lines = [line for line in text.splitlines() if line.startswith("#")]
-    tokens = itertools.accumulate(map(token_estimate.estimate, lines))
-    headings = [line.strip("# ") for line, total in zip(lines, tokens, strict=True) if total <= _MAX_HEADINGS]
+    found = [clean_line(one.text, 60) for one in find_headings(text) if one.start >= start]
+    tokens = itertools.accumulate(map(token_estimate.estimate, found))
+    headings = [one for one, total in zip(found, tokens, strict=True) if total <= _MAX_HEADINGS] or found[:1]
     about = f"{path}: about {token_estimate.estimate(text):,} tokens, {text.count(chr(10)):,} lines."
-    return f"{about} Headings:\n{mark_untrusted('; '.join(headings), new_region())}\n" if headings else f"{about}\n"
+    where = f" from line {text.count(chr(10), 0, start) + 1:,}" if start else ""
+    marked = mark_untrusted("; ".join(headings), new_region())
+    return f"{about} Headings{where}:\n{marked}\n" if headings else f"{about}\n"
 
 
-def shorten(text: str, limit: int, name: str, *, is_json: bool) -> str:
-    """Return the part of an answer that fits `limit` tokens; the whole answer is written to a file, which is named.
+def shorten(text: str, limit: int, name: str, *, is_json: bool) -> tuple[str, str]:
+    """Return the part of an answer that fits `limit` tokens, and a note that names the file with the whole answer.
 
-    `name` identifies the command: the same one writes the same file. Half a JSON answer is of no use, so that only its
-    file is named.
+    If the file cannot be written, the note says why; a remote client replaces it. `name` identifies the command: the
+    same one writes the same file. Half a JSON answer is of no use, so that only its file is named.
     """
     from scraper.text import token_estimate
 
     if token_estimate.estimate(text) <= limit:
-        return text
+        return text, ""
     words = "".join(letter if letter.isalnum() else "-" for letter in name.partition("://")[2] or name)
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:6]
     path = _FOLDER / f"{words[:40].strip('-')}-{digest}.{'json' if is_json else 'md'}"
-    write_file(_FOLDER / ".gitignore", "*\n")
-    write_file(path, text)
-    about = describe_file(path, text)
     if is_json:
-        return about
+        return "", _keep(path, text, describe_file(path, text))
     lines = text.splitlines(keepends=True)
-    left, region, end = limit - token_estimate.estimate(about), "", 0
+    left, region, end = limit - _MAX_DESCRIPTION, "", 0
     while end < len(lines) and (left := left - token_estimate.estimate(lines[end])) > 0:
         if lines[end].startswith((_OPENING, _CLOSING)):
             region = lines[end].strip()[len(_OPENING) :] if lines[end].startswith(_OPENING) else ""
         end += 1
     closing = f"{_CLOSING}{region}\n" if region else ""
-    return f"{''.join(lines[:end])}{closing}\nThe rest is in {about}"
+    shown = "".join(lines[:end])
+    return f"{shown}{closing}\n", _keep(path, text, f"The rest is in {describe_file(path, text, len(shown))}")
+
+
+def _keep(path: Path, text: str, note: str) -> str:
+    """Write the file of a long answer; return the note, or why the file cannot be written."""
+    data = text.encode("utf-8")
+    if (remote := callers.remote_command.get()) is not None:
+        remote.files.append((str(path), data, note))
+        return note
+    return keep_file(path, data) or note

@@ -1,10 +1,27 @@
 """Replace output files atomically. Standard library only: the client of the warm server writes its files too."""
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+
+def keep_file(path: str | Path, data: bytes) -> str:
+    """Write a file and a `.gitignore` in this program's folder, never through a link; return why that is impossible."""
+    target = Path(path)
+    try:
+        if target.parent.is_symlink():
+            raise OSError(errno.ELOOP, f"{target.parent} is a link")
+        for file, content in ((target.with_name(".gitignore"), b"*\n"), (target, data)):
+            if file.is_symlink():
+                file.unlink()
+            replace_file(file, content)
+    except OSError as error:
+        reason = f"{path} cannot be written: {error.strerror or error}"
+        return f"What is not shown cannot be kept: {reason}. Use --start, or -o in a folder that can be written.\n"
+    return ""
 
 
 def replace_file(path: str | Path, data: bytes) -> None:

@@ -95,7 +95,7 @@ def search_texts(name: str, **flags: Any) -> int:
         data: Any = answer.structured
         found.append(data["total_matches"])
         rows = [f"{hit['doc_id']} ({hit['score']:.2f})\n  " + "\n  ".join(hit["highlights"]) for hit in data["results"]]
-        return "\n\n".join(row.rstrip() for row in rows) or "Nothing found."
+        return tool_output.mark_for_agent("\n\n".join(row.rstrip() for row in rows)) if rows else "Nothing found."
 
     code = tool_output.run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
     return ExitCode.INCOMPLETE if found == [0] else code

@@ -309,26 +309,32 @@ def print_text(
     text: str, output: Path | None, *, max_tokens: int | None = None, name: str = "answer", is_json: bool = False
 ) -> None:
     """Print a text, or write it to a file; one beyond `max_tokens` is written to a file and printed in part."""
-    text = text if text.endswith("\n") else text + "\n"
+    text, note = text if text.endswith("\n") else text + "\n", ""
     if output is not None:
         write_file(output, text)
         text = describe_file(output, text) if runs_for_agent() else ""
     elif max_tokens or runs_for_agent():
-        text = shorten(text, max_tokens or MAX_PRINTED_TOKENS, name, is_json=is_json)
+        text, note = shorten(text, max_tokens or MAX_PRINTED_TOKENS, name, is_json=is_json)
     click.echo(text, nl=False)
+    click.echo(note, nl=False)
 
 
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
-    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
-    from scraper.tools.model import new_region
+    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION
 
     if is_marked:
         return f"{UNTRUSTED_EXPLANATION}\n{answer.text}"
     if plain is None:
         return rewrite_for_caller(answer.text)
-    if answer.reading is None or not runs_for_agent():
-        return plain(answer)
-    return f"{UNTRUSTED_EXPLANATION}\n{mark_untrusted(plain(answer), new_region())}"
+    return plain(answer) if answer.reading is None else mark_for_agent(plain(answer))
+
+
+def mark_for_agent(text: str) -> str:
+    """Return a text of the web between marks if the caller is an agent."""
+    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
+    from scraper.tools.model import new_region
+
+    return f"{UNTRUSTED_EXPLANATION}\n{mark_untrusted(text, new_region())}" if runs_for_agent() else text
 
 
 def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:

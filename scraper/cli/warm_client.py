@@ -233,13 +233,14 @@ def _working_tree() -> str:
 
 def deliver(answer: dict[str, Any]) -> int:
     """Write the files of an answer with the rights of this process, print its texts, and return the exit code."""
+    notes: dict[str, str] = {}
     try:
-        for name, content in answer["files"]:
+        for name, content, note in answer["files"]:
             from base64 import b64decode
 
-            from scraper.cli.output_files import replace_file
+            from scraper.cli.output_files import keep_file, replace_file
 
-            replace_file(name, b64decode(content))
+            notes[note] = (keep_file if note else replace_file)(name, b64decode(content)) or note
     except OSError as error:
         print(f"Error: {name} cannot be written: {error.strerror or error}.", file=sys.stderr)
         return 1
@@ -248,7 +249,7 @@ def deliver(answer: dict[str, Any]) -> int:
         for stream in streams:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         for number, text in answer["printed"]:
-            streams[number].write(text)
+            streams[number].write(notes.get(text, text))
         sys.stdout.flush()
     except OSError as error:
         if not isinstance(error, BrokenPipeError):

@@ -231,7 +231,7 @@ def _run_command(command: RemoteCommand, words: list[str]) -> dict[str, Any] | N
         return {"read": left.args[0]} if left.args else None
     finally:
         command.is_over = True
-    files = [(name, base64.b64encode(data).decode()) for name, data in command.files]
+    files = [(name, base64.b64encode(data).decode(), note) for name, data, note in command.files]
     return {"code": int(code), "printed": command.printed, "files": files}
 
 

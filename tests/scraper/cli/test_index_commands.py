@@ -21,6 +21,8 @@ def test_texts_are_added_and_found_by_later_commands(here: dict[str, str], tmp_p
     assert (added.code, added.out) == (0, "Added tides.md: 5 words.\nAdded sun.md: 4 words.\n")
     found = command_output("index", "search", "notes", "moon", env=here)
     assert found.code == 0 and found.out.startswith("tides.md (")
+    marked = command_output("index", "search", "notes", "moon", env=here | {"CLAUDECODE": "1"}).out
+    assert "\n<<<untrusted " in marked and f"\n{found.out}<<<end " in marked
     nothing = command_output("index", "search", "notes", "mars", env=here)
     assert (nothing.code, nothing.out) == (1, "Nothing found.\n")
     as_json = command_output("index", "search", "notes", "power", "--json", env=here)

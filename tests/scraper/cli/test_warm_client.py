@@ -280,7 +280,7 @@ def test_a_file_that_the_client_cannot_upload_is_named(tmp_path: Path) -> None:
 
 def test_the_server_writes_no_file(remote: RemoteCommand, tmp_path: Path) -> None:
     assert main.run(["search", "tides", "-o", "found.md"]) == 0
-    assert [name for name, _ in remote.files] == ["found.md"] and not list(tmp_path.iterdir())
+    assert [name for name, _, _ in remote.files] == ["found.md"] and not list(tmp_path.iterdir())
     assert not Path("found.md").exists()
     assert main.run(["search", "tides", "-o", "../found.md"]) == 3
     (tmp_path / "folder").mkdir()
