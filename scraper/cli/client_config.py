@@ -168,7 +168,8 @@ def write_after_question(path: Path, old: str, new: str, *, yes: bool) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, which is empty if there is none."""
+    """Return the text of a file to change, empty if there is none; raise RefusedError if an agent may not change it."""
+    check_path(path)
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -277,7 +278,6 @@ def skill(name: str | None, target: str | None, user: bool, yes: bool) -> int:
     if target is not None:
         base = Path.home() if user else Path()
         path = stub_file(base / FOLDERS[target] if target in FOLDERS else Path(target))
-        check_path(path)
         write_after_question(path, read_text(path), read_guide("stub"), yes=yes)
     elif name is None:
         click.echo("\n".join(f"search-mcp skill {guide}: {about}" for guide, about in GUIDES.items()))

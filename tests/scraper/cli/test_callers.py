@@ -72,6 +72,8 @@ def test_each_locked_flag_is_one_of_the_commands() -> None:
         ("see", "example.com", "-o", "../page.png"),
         ("login", "shop", "--hosts", "shop.example", "--import", "{outside}"),
         ("client", "cursor", "--write", "--yes", "--file", "{outside}"),
+        ("client", "cursor", "--write", "--yes"),
+        ("client", "codex", "--write", "--yes"),
     ],
 )
 def test_an_agent_uses_no_file_outside_its_working_folder(
@@ -80,7 +82,9 @@ def test_an_agent_uses_no_file_outside_its_working_folder(
     secret = tmp_path / "secret.md"
     secret.write_text("The moon pulls.")
     Path("link.md").symlink_to(secret)
-    output = command_output(*(one.format(outside=secret) for one in arguments), env=agent)
+    variables = agent | {"HOME": str(tmp_path / "home")}
+    output = command_output(*(one.format(outside=secret) for one in arguments), env=variables)
+    assert not (tmp_path / "home").exists()
     assert output.code == 3 and "outside the working folder" in output.err and "moon" not in output.out + output.err
     assert secret.read_text() == "The moon pulls."
 
