@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from scraper.services import Services
     from scraper.tools.model import ToolAnswer
 
-_HARMLESS = frozenset("language timezone tier log_level tool_timeout_s max_answer_tokens cache_ttl_h".split())
-"""Settings whose flags an agent may use. Every other one may open what a person closed, or name a file or program."""
+_HARMLESS = frozenset(
+    "language timezone tier log_level log_format tool_timeout_s max_answer_tokens cache_ttl_h toolsets tools resources "
+    "output_schemas strict_clients drain_s host port".split()
+)
+"""Settings whose flags an agent may use. Every other one may open what a person closed, or name a file or program.
+Those of servers loosen nothing: an agent's program starts `stdio`, and another `host` still needs a token."""
 
 
 ServicesCall: TypeAlias = "Callable[[Services], Coroutine[Any, Any, ToolAnswer]]"

@@ -11,8 +11,6 @@ _TABLE = read_table(__package__, "names.toml")
 TOOLS: list[str] = _TABLE["tools"]
 _NAME = "[a-z][a-z_]*"
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
-_SET_ACT = "; the operator can set SEARCH_MCP_ACTING=act"
-_SET_ACT_AGENT = "; `search-mcp act` may do it if the person has set SEARCH_MCP_ACTING=act"
 SESSION_ADVICE = 'Begin again: search-mcp browse "open URL"'
 _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 """Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
@@ -28,9 +26,18 @@ def get_command_name(tool: str) -> str:
     return str(_TABLE["verbs"].get(tool, tool.replace("_", "-")))
 
 
+def address_agent(text: str) -> str:
+    """Return an answer in which our own advice for people addresses an agent instead, if one runs the command."""
+    # The reason why a step or a page failed stands beside text of the web, in a region.
+    for sentence, other in _TABLE["agent"].items() if runs_for_agent() else ():
+        text = text.replace(sentence, other)
+    return text
+
+
 def rewrite_message(text: str) -> str:
     """Return a message with commands and options instead of tools and arguments, and without session ids."""
-    for sentence, other in (_TABLE["sentences"] | _TABLE["agent" if runs_for_agent() else "person"]).items():
+    text = address_agent(text)
+    for sentence, other in (_TABLE["sentences"] | _TABLE["person"]).items():
         text = text.replace(sentence, other)
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
@@ -73,8 +80,7 @@ def rewrite_for_caller(text: str) -> str:
     from scraper.render.untrusted_text import remove_untrusted_marks
 
     text = rewrite_answer(text)
-    # The reason why a step failed stands beside text of the page.
-    return text.replace(_SET_ACT, _SET_ACT_AGENT) if runs_for_agent() else remove_untrusted_marks(text)
+    return text if runs_for_agent() else remove_untrusted_marks(text)
 
 
 _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = tuple(

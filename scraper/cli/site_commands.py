@@ -346,7 +346,7 @@ async def _check_pages(settings: Settings, command: str | None, *, check_all: bo
         click.echo(json.dumps(message_rewriting.rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
         for page, outcome in compared:
-            click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")
+            click.echo(message_rewriting.address_agent(render.as_text(page.url, outcome, _ROW_TOKENS)) + "\n")
         if not pages and sys.stderr.isatty():  # cron sends all output by mail
             click.echo("No page is due. Check all: search-mcp watch run --all", err=True)
     failed_commands = 0

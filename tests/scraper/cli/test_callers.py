@@ -47,8 +47,23 @@ def test_an_agent_acts_by_no_flag(variable: str) -> None:
 
 
 def test_a_refusal_proposes_agents_no_flag(agent: dict[str, str]) -> None:
-    output = command_output("fetch", "127.0.0.1:8080", env=agent)
-    assert output.code == 3 and "not on the public internet" in output.err and "--allow-nets" not in output.err
+    for arguments in (
+        ("fetch", "{}"),
+        ("fetch", "{}", "--marked"),
+        ("fetch-batch", "{}", "--marked"),
+        ("changes", "{}"),
+        ("browse", "open {}"),
+    ):
+        output = command_output(*(one.format("http://127.0.0.1:8080/") for one in arguments), env=agent)
+        text = output.out + output.err
+        assert output.code == 3 and "not on the public internet" in text and "Only the person" in text, arguments
+        assert "ALLOW_NETS" not in text and "--allow-nets" not in text, arguments
+
+
+@pytest.mark.parametrize(("name", "flag"), [("stdio", "--toolsets"), ("serve", "--port"), ("serve", "--host")])
+def test_an_agent_starts_servers_with_flags_that_loosen_nothing(agent: dict[str, str], name: str, flag: str) -> None:
+    refused = command_output(name, flag, "none", "--acting", "act", env=agent)
+    assert refused.code == 3 and "--acting is for the person" in refused.err
 
 
 def test_each_locked_flag_is_one_of_the_commands() -> None:
