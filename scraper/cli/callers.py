@@ -1,5 +1,8 @@
 """The caller of a command: a person or a coding agent, and the rules for agents."""
 
+import os
+import pwd
+import sys
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -11,7 +14,6 @@ import click
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.warm_client import AGENT_VARIABLES, is_set
 from scraper.settings import Settings, SettingsError
-from scraper.settings.files import find_config_file
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -101,8 +103,13 @@ def check_path(path: str | Path) -> None:
 
 
 def _allows_flags() -> bool:
-    """Return True if the person's own file allows agents all flags; variables, which an agent could set, do not."""
+    """Return True if the person's own file allows agents all flags.
+
+    An agent could set variables, HOME and XDG_CONFIG_HOME too: the home is that of the user id.
+    """
+    folder = "Library/Application Support" if sys.platform == "darwin" else ".config"
     try:
-        return Settings.load({}, {}, find_config_file()).agent_flags
-    except SettingsError:
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+        return Settings.load({}, {}, Path(home, folder, "search-mcp", "config.toml")).agent_flags
+    except (KeyError, SettingsError):
         return False

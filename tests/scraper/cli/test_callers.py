@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,13 +111,16 @@ def test_a_file_below_the_working_folder_is_read(agent: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_only_the_configuration_file_allows_agents_everything(
-    agent: dict[str, str], tmp_path: Path, allowed: bool
+def test_only_the_configuration_file_of_the_user_allows_agents_everything(
+    agent: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
 ) -> None:
+    monkeypatch.setattr("scraper.cli.callers.sys.platform", "linux")
+    monkeypatch.setattr("pwd.getpwuid", lambda _: SimpleNamespace(pw_dir=str(tmp_path / "home")))
     (tmp_path / "secret.md").write_text("The moon pulls.")
-    file = tmp_path / "config" / "search-mcp" / "config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(f"agent_flags = {json.dumps(allowed)}\n")
+    for folder, value in (("home/.config", allowed), ("config", not allowed)):
+        file = tmp_path / folder / "search-mcp" / "config.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"agent_flags = {json.dumps(value)}\n")
     output = command_output("read-doc", "../secret.md", "--data", str(tmp_path / "other"), env=agent)
     assert ("moon" in output.out) is allowed and output.code == (0 if allowed else 3)
 
