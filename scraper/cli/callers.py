@@ -103,13 +103,9 @@ def check_path(path: str | Path) -> None:
 
 
 def _allows_flags() -> bool:
-    """Return True if the person's own file allows agents all flags.
-
-    An agent could set variables, HOME and XDG_CONFIG_HOME too: the home is that of the user id.
-    """
-    folder = "Library/Application Support" if sys.platform == "darwin" else ".config"
+    """Return True if the person's own file allows agents all flags; it is found without variables, such as HOME."""
+    file = f"{'Library/Application Support' if sys.platform == 'darwin' else '.config'}/search-mcp/config.toml"
     try:
-        home = pwd.getpwuid(os.geteuid()).pw_dir
-        return Settings.load({}, {}, Path(home, folder, "search-mcp", "config.toml")).agent_flags
+        return Settings.load({}, {}, Path(pwd.getpwuid(os.geteuid()).pw_dir, file)).agent_flags
     except (KeyError, SettingsError):
         return False

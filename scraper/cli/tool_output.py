@@ -21,16 +21,11 @@ import click
 
 from scraper.background_tasks import on_signals
 from scraper.call_context import Deadline
+from scraper.cli import message_rewriting
 from scraper.cli.callers import RefusedError, locate, remote_command, runs_for_agent
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
-from scraper.cli.message_rewriting import (
-    address_agent,
-    rewrite_answer,
-    rewrite_for_caller,
-    rewrite_json,
-    rewrite_message,
-)
+from scraper.cli.message_rewriting import rewrite_answer, rewrite_for_caller, rewrite_json, rewrite_message
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
@@ -256,7 +251,7 @@ def run_and_print(
         options["answer_tokens"] = _NO_LIMIT
     arguments = select_arguments(flags)
     answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
-    answer = dataclasses.replace(answer, text=address_agent(answer.text))
+    answer = dataclasses.replace(answer, text=message_rewriting.address_agent(answer.text))
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
