@@ -8,6 +8,7 @@ import enum
 import functools
 import os
 import platform
+import shlex
 import shutil
 import socket
 import sys
@@ -116,9 +117,8 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
 def check_skills() -> Iterator[Finding]:
     """Report installed skills of another version."""
     for file in client_config.find_other_stubs():
-        yield poor_finding(
-            f"{file} is of another version", "Write it again: search-mcp skill --write (docs/clients.md)"
-        )
+        folder = shlex.quote(str(file.parent.parent))
+        yield poor_finding(f"{file} is of another version", f"Write it again: search-mcp skill --write {folder}")
 
 
 def check_fonts() -> Iterator[Finding]:

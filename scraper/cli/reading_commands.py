@@ -26,6 +26,7 @@ from scraper.cli.exit_codes import ExitCode, code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.message_rewriting import SESSION_ADVICE
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
+from scraper.cli.warm_client import causes
 from scraper.engines.model import DEFAULT_ENGINES
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
@@ -256,11 +257,13 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    if flags["session"] is not None and remote_command.get() is None:
-        text = f"Session {flags['session']} is not in this process; -f, --no-daemon and flags of settings begin one."
-        click.echo(f"{text} Without these, it is lost. {SESSION_ADVICE}", err=True)
-        return ExitCode.SESSION_LOST
     remote = remote_command.get()
+    cause = f"no warm server ran it: {causes[0]}" if causes else "-f, --no-daemon and flags of settings begin one"
+    if flags["session"] is not None and remote is None:
+        click.echo(f"Session {flags['session']} is not in this process; {cause}. {SESSION_ADVICE}", err=True)
+        return ExitCode.SESSION_LOST
+    if causes:
+        click.echo(f"The session ends with this command; {cause}.", err=True)
     if remote is not None and remote.uploads is None and (paths := _find_uploads(all_steps, remote.settings)):
         raise LeaveServerError(paths)
     files = {} if remote is None else remote.uploads or {}

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -39,6 +40,8 @@ _START_S, _SILENCE_S = 30.0, 10.0
 """Seconds for the first byte of a server that was just started, and of an older one: longer, and it hangs."""
 _SIGNS_S = 15.0
 """Seconds between further bytes: one is sent every five."""
+_LOCK_TRIES = 250
+"""Tries, 20 ms apart, for the lock, which a healthy process holds for some milliseconds."""
 MAX_SERVERS = 3
 _TEMPORARY = "/tmp"  # noqa: S108 - the folder in it must be private
 _QUEUE = 512
@@ -46,6 +49,8 @@ _QUEUE = 512
 _MAX_UPLOAD = 10_000_000
 """Bytes. Tools upload no larger file either."""
 SESSION_LOST = 5
+causes: list[str] = []
+"""Why no server ran the command of this process, if it tried one."""
 
 
 def is_set(name: str) -> bool:
@@ -83,6 +88,7 @@ def run(words: Sequence[str]) -> int | None:
             text = "The warm server ended during the steps, so its sessions are lost. Some steps may have been done:"
             print(f"Error: {text} look at the site before you repeat them.", file=sys.stderr)
             return SESSION_LOST
+        causes.append(str(error) or type(error).__name__)
     for number in numbers:
         signal.signal(number, signal.SIG_DFL)
     return None
@@ -119,47 +125,51 @@ def connect(*, may_start: bool = True) -> socket.socket:
     """Return a connection to the server, started if needed; raise OSError if there is none."""
     path = socket_path()
     try:
-        return _connect(path)
+        return connect_to(path)
     except (FileNotFoundError, ConnectionRefusedError):
         if not may_start:
             raise
     with starting_lock(path):
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-            return _connect(path)
-        _check_room(os.path.dirname(path))
+            return connect_to(path)
+        if (count := len(find_servers(path))) >= MAX_SERVERS:
+            raise OSError(
+                f"{count} warm servers of other settings run. Use the variables of one of them, wait until one ends "
+                "(15 minutes without a command), or end one with its variables: search-mcp server stop"
+            )
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(path)
             os.chmod(path, 0o600)
             # It listens before the server is started, so that no client has to wait or try again.
             listener.listen(_QUEUE)
             _start(listener.fileno(), path)
-        return _connect(path)
+        return connect_to(path)
 
 
-def _check_room(folder: str) -> None:
-    """Remove sockets without a server; raise OSError if this user has `MAX_SERVERS` others, of other settings."""
-    count = 0
-    for name in os.listdir(folder):
-        if name.endswith(".sock"):
-            with socket.socket(socket.AF_UNIX) as peer:
-                peer.setblocking(False)
-                try:
-                    peer.connect(path := os.path.join(folder, name))
-                except ConnectionRefusedError:
-                    os.unlink(path)
-                    continue
-                except BlockingIOError:
-                    pass  # its queue is full
-            count += 1
-    if count >= MAX_SERVERS:
-        raise OSError(f"{count} servers run")
+def find_servers(path: str) -> list[str]:
+    """Return the sockets with a server beside a socket, under the lock, and remove those without one."""
+    folder = os.path.dirname(path)
+    found = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".sock")]
+    for other in found[:]:
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.setblocking(False)
+            if peer.connect_ex(other) == errno.ECONNREFUSED:
+                os.unlink(other)
+                found.remove(other)
+    return found
 
 
 @contextlib.contextmanager
 def starting_lock(path: str) -> Iterator[None]:
-    """Hold the lock for the start and end of servers during the block."""
+    """Hold the lock for the start and end of servers during the block; raise OSError if another process keeps it."""
     with open(os.path.join(os.path.dirname(path), "lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        for _ in range(_LOCK_TRIES):
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(0.02)
+        else:
+            raise OSError(f"another process keeps {lock.name} locked")  # no TimeoutError: no server hangs
         yield
 
 
@@ -172,7 +182,8 @@ def _start(listener: int, path: str) -> None:
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, pass_fds=(listener,), start_new_session=True)
 
 
-def _connect(path: str) -> socket.socket:
+def connect_to(path: str) -> socket.socket:
+    """Return a connection to the server of a socket, or raise OSError."""
     peer = socket.socket(socket.AF_UNIX)
     try:
         # Set first: a server that hangs may have a full queue.
@@ -195,13 +206,25 @@ def peer_user(peer: Any) -> int:
 
 
 def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None = None) -> Any:
-    """Return the answer to a request, whose bytes go to `received`; raise OSError or ValueError if there is none."""
+    """Return the answer to a request, whose bytes go to `received`; raise OSError or ValueError if there is none.
+
+    Exit if nobody reads standard output any more and no file is written: the server then cancels the command.
+    """
     received = bytearray() if received is None else received
     peer.sendall(json.dumps(request).encode() + b"\n")
-    while chunk := peer.recv(1 << 20):
+    events = select.poll()
+    events.register(peer, select.POLLIN)
+    is_pipe = stat.S_IFMT(os.fstat(1).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK)
+    if is_pipe and not any(word.startswith(("-o", "--output")) for word in request["words"]):
+        events.register(1, 0)  # the end of standard output is reported always
+    while ready := dict(events.poll((peer.gettimeout() or -1) * 1_000)):
+        if peer.fileno() not in ready:
+            sys.exit(1)
+        if not (chunk := peer.recv(1 << 20)):
+            return json.loads(received)
         received += chunk
         peer.settimeout(_SIGNS_S)
-    return json.loads(received)
+    raise TimeoutError("the warm server hangs")
 
 
 def read_files(paths: dict[str, str]) -> dict[str, str]:

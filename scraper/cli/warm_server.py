@@ -100,7 +100,7 @@ class WarmServer:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stop.wait(), _CHECK_S)
                 await self._close_idle_services()
-            with starting_lock(self._path), contextlib.suppress(OSError):
+            with contextlib.suppress(OSError), starting_lock(self._path):
                 if os.stat(self._path).st_ino == inode:
                     os.unlink(self._path)
             server.close()

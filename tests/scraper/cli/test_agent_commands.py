@@ -11,6 +11,7 @@ import click
 import pytest
 
 from scraper.cli.client_config import FOLDERS, find_other_stubs
+from scraper.cli.doctor_checks import check_skills
 from scraper.cli.main import group
 from scraper.text.token_estimate import estimate
 from scraper.tools.skills import GUIDES, read_guide
@@ -74,6 +75,9 @@ def test_the_skill_is_written_after_a_question(tmp_path: Path, monkeypatch: pyte
     if target in FOLDERS:
         file.write_text("old")
         assert [one.resolve() for one in find_other_stubs()] == [file.resolve()]
+        (finding,) = check_skills()
+        command = finding.remedy.partition("search-mcp ")[2].split()
+        assert command_output(*command, "--yes").code == 0 and not list(find_other_stubs())
 
 
 def test_guides_are_listed_and_printed() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import callers, main, warm_client, warm_server
+from scraper.cli import callers, main, reading_commands, warm_client, warm_server
 from scraper.cli.callers import LeaveServerError, RemoteCommand, remote_command
 from scraper.cli.setting_options import load_settings
 from scraper.tools.model import ToolAnswer
@@ -33,6 +33,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
     monkeypatch.setenv("CLAUDECODE", "1")
     monkeypatch.setattr(warm_client, "_start", lambda *_: None)
+    monkeypatch.setattr(warm_client, "causes", causes := list[str]())
+    monkeypatch.setattr(reading_commands, "causes", causes)
     yield folder / "search-mcp"
     shutil.rmtree(folder)
 
@@ -112,7 +114,7 @@ def test_a_server_that_hangs_is_left_soon_and_replaced(runtime: Path, monkeypatc
     assert not path.exists()
 
 
-def test_a_fourth_server_is_not_started(runtime: Path) -> None:
+def test_a_fourth_server_is_not_started(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     warm_client.socket_path()
     with contextlib.ExitStack() as stack:
         for name in ("one", "two", "three", "stale"):
@@ -122,6 +124,38 @@ def test_a_fourth_server_is_not_started(runtime: Path) -> None:
                 listener.listen()
         assert warm_client.run(["fetch", "example.com"]) is None
         assert {file.stem for file in runtime.glob("*.sock")} == {"one", "two", "three"}
+        # The session of this process ends with it, and each error says why.
+        assert main.run(["browse", "--session", "3fa92c", "look"]) == 5 and main.run(["browse", "look"]) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert all("3 warm servers of other settings run" in line and "server stop" in line for line in lines[:2])
+
+
+def test_a_lock_that_another_process_keeps_leaves_the_command_here(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = warm_client.socket_path()
+    monkeypatch.setattr(warm_client, "_LOCK_TRIES", 2)
+    with warm_client.starting_lock(path):
+        assert warm_client.run(["fetch", "example.com"]) is None
+    assert "keeps" in warm_client.causes[0] and not Path(path).exists()
+
+
+@pytest.mark.parametrize("words", [["fetch", "a.example"], ["fetch", "a.example", "-o", "a.md"]])
+def test_a_closed_pipe_cancels_a_command_without_a_file(words: list[str]) -> None:
+    code = (
+        "import socket, sys; from scraper.cli.warm_client import ask; "
+        f"peer = socket.socket(fileno=int(sys.argv[1])); peer.settimeout(0.5); ask(peer, {{'words': {words}}})"
+    )
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-c", code, str(ours.fileno())]
+    with ours, theirs:
+        process = subprocess.Popen(
+            command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(ours.fileno(),)
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        _, error = process.communicate()
+    assert process.returncode == 1 and (b"TimeoutError" in error) is ("-o" in words)
 
 
 def test_a_quiet_command_gets_no_warnings_of_the_server(remote: RemoteCommand) -> None:

@@ -205,7 +205,8 @@ async def test_an_idle_server_ends_its_browsers_and_then_itself(
     await until(lambda: not alive(server.children(recursive=True)), limit_s=SOON_S)
     # It has started itself anew, without the modules of the browsers.
     await until(lambda: server.memory_info().rss < 80_000_000, limit_s=SOON_S)
-    again = await warm.run("browse", f"open {site.url('/acting/found')}")
+    again = await warm.run("browse", f"open {site.url('/acting/found')}", "--marked")
+    assert re.search("^Session .* it ends (12 s|15 min) after", again.out, re.MULTILINE)
     assert again.code == 0 and warm.servers() == [server]
     await asyncio.sleep(4)
     assert chromium_of(server), "the browser of an open session stays"
