@@ -38,8 +38,7 @@ class BrowserSettings:
     render_slots: int = min(2 * _CORES, 8)
     """Maximum of simultaneous renders: twice the cores, because renders mostly wait."""
     max_slots: int = 0
-    """Maximum of simultaneous peeks, and of renders, while CPU and memory are free. It never reduces the two numbers
-    above."""
+    """Most simultaneous peeks, and renders, while CPU and memory are free. It never reduces the two numbers above."""
     queue_limit: int = 64
     """Maximum of visits that wait for a slot. Further visits fail with `BusyError`."""
     warm_tabs: int = 2
@@ -54,8 +53,7 @@ class BrowserSettings:
     browser_memory_bytes: int = 1_200_000_000
     """Maximum proportional set size of the process tree, in bytes. A larger browser is replaced."""
     page_memory_bytes: int = 600_000_000
-    """Maximum resident memory of a renderer process, in bytes. A page that needs more is ended and returned
-    unrendered."""
+    """Maximum bytes of resident memory of a renderer. A page that needs more is ended and returned unrendered."""
     housekeeping_s: float = 5.0
     """Seconds between checks of age, use and memory of the browsers."""
     full_idle_s: float = 120.0

@@ -98,7 +98,7 @@ class ActingSessions:
     def __init__(self, pool: BrowserPool, slots: FairSemaphore, settings: BrowserSettings) -> None:
         """Open tabs in the browsers of `pool`. Each step but a pause takes a slot of `slots`."""
         self._pool = pool
-        self._settings = settings
+        self.settings = settings
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
         self._opening: Counter[str] = Counter()
@@ -226,7 +226,7 @@ class ActingSessions:
     def _has_expired(self, session: _ActingSession) -> bool:
         """Return True if no call uses the session, and its idle time or age exceeds the limit."""
         idle_s, age_s = time.monotonic() - session.used_at, time.monotonic() - session.started_at
-        is_old = idle_s > self._settings.session_idle_s or age_s > self._settings.session_lifetime_s
+        is_old = idle_s > self.settings.session_idle_s or age_s > self.settings.session_lifetime_s
         return is_old and not session.lock.locked()
 
     @asynccontextmanager
@@ -261,7 +261,7 @@ class ActingSessions:
             page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= Counter([principal])
-        identifier = secrets.token_hex(self._settings.session_id_bytes)
+        identifier = secrets.token_hex(self.settings.session_id_bytes)
         session = _ActingSession(identifier, principal, page, runner, handle, resources, login=request.login)
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
@@ -276,7 +276,7 @@ class ActingSessions:
             return
         idle = [session for session in own if not session.lock.locked()]
         if not idle:
-            raise errors.BusyError("All sessions are in use.", retry_after_s=self._settings.session_idle_s)
+            raise errors.BusyError("All sessions are in use.", retry_after_s=self.settings.session_idle_s)
         await self._end(min(idle, key=lambda session: session.used_at))
 
     async def _open_page(
@@ -288,7 +288,7 @@ class ActingSessions:
             lease = await stack.enter_async_context(handle.lease(replace(blank, language=request.language)))
             stack.enter_context(handle.hold_for_session())
             page = ActingPage(lease.tab, request.mode, login, request.page_tools)
-            page.guard.ask, page.guard.signer = request.ask, self._settings.signer
+            page.guard.ask, page.guard.signer = request.ask, self.settings.signer
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
             if (blocker := self._blockers.get(connection)) is None:

@@ -46,8 +46,7 @@ _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 MAX_MESSAGE_BYTES = 192_000_000
 """Maximum bytes of one message. The largest DOM that is captured is smaller."""
 _LARGE_BYTES = 1_000_000
-"""Bytes. Above this size the garbage collector is paused during decoding: for 11 MB it took 0.7 s,
-decoding 0.2 s of CPU."""
+"""Bytes. Above this size, decoding pauses the garbage collector: for 11 MB it took 0.7 s, decoding 0.2 s of CPU."""
 _BROWSER_ENDED = "the browser ended at its start"
 
 

@@ -33,8 +33,7 @@ MAX_WILDCARD_RULES = 30_000
 """Maximum of rules with wildcards, which are tried one by one for each host: 300,000 took 86 ms."""
 _MAX_LINE_CHARS = 20_000
 _MAX_WILDCARDS = 20
-"""Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
-slow."""
+"""Most wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them slow."""
 _MAX_UNKNOWN = 0.1
 """Maximum share of lines that are not rules. A file with more is not a filter list."""
 _CACHED_HOSTS = 20_000

@@ -14,8 +14,7 @@ from browsers.navigation.network_activity import NetworkActivity
 IDLE_S = 0.04
 """Seconds of idle time after which a page is observed for more activity."""
 KNOWN_QUIET_S = 0.08
-"""Seconds to wait for a page if similar pages did nothing more. Twice the idle time of those, because load times
-vary."""
+"""Seconds to wait for a page if similar pages did nothing more. Twice their idle time, because load times vary."""
 MIN_SIMILAR_PAGES = 2
 """Similar pages that must have stayed idle before a prediction."""
 FULL_WAIT_EVERY = 8

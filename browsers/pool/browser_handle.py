@@ -117,8 +117,7 @@ class IdleTabs:
 
 
 PROBE_INTERVAL_S = 4.0
-"""Seconds between probes. Six tabs of pages that flood and grow, two cores at load 18: the slowest of 266 answers took
-.53 s."""
+"""Seconds between probes. Six tabs that flood and grow, two cores at load 18: the slowest of 266 answers took .53 s."""
 MAX_MISSED_PROBES = 4
 """Number of missed probes after which a browser counts as dead. A suspend and resume of the machine misses one."""
 

@@ -20,8 +20,7 @@ MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
 
 _MAX_SITES = 5
-"""Maximum of site operators in one query. Engines handle longer lists badly or not at all; results are filtered
-instead."""
+"""Maximum of site operators in one query. Engines handle longer lists badly; results are filtered instead."""
 
 _QUOTED = re.compile(r'("[^"]*")')
 _BANG = re.compile(r"(?<!\S)!+[\w.:+-]+")

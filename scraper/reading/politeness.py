@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from scraper.reading.robots import RobotsDecision, RobotsFiles, RobotsRules
 
 COOLDOWN_LIMIT_S = 120.0
-"""Seconds. Longest cooldown after one response: its Retry-After may apply to one URL only, and the host can send it
-again."""
+"""Longest cooldown in seconds: a Retry-After may apply to one URL only, and the host can send it again."""
 MAX_COOLDOWN_WAIT_S = 5.0
 """Seconds. A longer cooldown is an error, because a silent wait would delay a batch."""
 _VISIT_S = 2.0

@@ -53,8 +53,7 @@ _GAP_LIMIT_S = 120.0
 """Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
 
 _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
-"""The pattern excludes line ends from spaces: with them, 20,000 empty lines took a second, and a file may have half a
-million."""
+"""The pattern excludes line ends from spaces: 20,000 empty lines took a second, and a file may have half a million."""
 _AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
 _OTHERS = "others"
 _NO_INPUT = frozenset({("input", "disallowed")})

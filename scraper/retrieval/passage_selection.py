@@ -61,8 +61,7 @@ _MAX_WORD = 60
 _PART_STEPS = 4
 """Parts of a long sentence that are compared overlap by three quarters, so its words stand near the beginning."""
 _MAX_ROUNDS = 4
-"""Rounds of selection. Table heads and code fences are known only after a selection; their excess is reserved in the
-next round."""
+"""Rounds of selection. Table heads and code fences are known after one; the next reserves their excess."""
 
 MAX_CHARACTERS = 400_000
 """Characters of one page; the rest of a longer one is ignored."""

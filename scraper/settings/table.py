@@ -54,8 +54,7 @@ class Setting:
     help: str
     unit: str
     secret: bool
-    """True if the value is never shown or logged. It may be read from a file, because orchestrators mount secrets as
-    files."""
+    """The value is never shown or logged. It may be read from a file, because orchestrators mount secrets as files."""
 
     @property
     def key(self) -> str:

@@ -24,8 +24,7 @@ CLOSE_BELOW = 0.12
 MIN_TRIES = 5
 """Pages of a kind that are read before it may be closed."""
 _MEMORY, _LISTED_MEMORY = 0.3, 0.02
-"""Minimum weight of the latest page in the moving averages. Sitemaps mix good and dead URLs, so they need a longer
-memory."""
+"""Least weight of the latest page in the moving averages. Sitemaps mix good and dead URLs, so need a longer memory."""
 LISTED_PREFIX = "listed "
 """Prefix in the name of kinds of URLs that only sitemaps and feeds name."""
 
@@ -43,8 +42,7 @@ class CrawlCandidate:
     texts: list[str] = field(default_factory=list)
     parent_relevance: float = 0.0
     barren: int = 0
-    """Number of ancestor pages since the last good one; such pages lack both content and links to a kind with good
-    pages."""
+    """Ancestor pages since the last good one; such pages lack both content and links to a kind with good pages."""
     chain: int = 0
     """Consecutive ancestor pages of the same kind."""
     kind: str = ""
@@ -318,8 +316,7 @@ _MIN_VISITS = 20
 _LEVEL_LOSS = 0.02
 """Deduction for each link between the start page and the URL."""
 _REPEATED, _REPEATED_LOSS = 8, 0.8
-"""Different URLs with the same link text, and the factor for links with more: such texts ("Surprise me") are no
-titles."""
+"""URLs with the same link text, and the factor for links with more: such texts ("Surprise me") are no titles."""
 _BARREN_LOSS = 0.7
 """Factor for each ancestor without content, as in `CrawlCandidate.barren`, of a kind with fewer than three visits."""
 _CHAIN_LOSS, _MIN_CHAIN_VALUE = 0.9, 0.55

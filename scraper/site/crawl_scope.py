@@ -108,8 +108,7 @@ class CrawlScope:
     start: str
     folder: str = "/"
     include: tuple[str, ...] = ()
-    """Path patterns such as `/docs/*`; a URL must match one of them if there are any. The start page is always
-    allowed."""
+    """Patterns such as `/docs/*`; a URL must match one of them if there are any. The start page is always allowed."""
     exclude: tuple[str, ...] = ()
 
     @classmethod

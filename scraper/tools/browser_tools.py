@@ -158,7 +158,8 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
         may_act=call.may_act,
         files=call.files,
     )
-    text = _steps_as_markdown(result, model.new_region(), model.body_budget(services.settings, call))
+    budget = model.body_budget(services.settings, call)
+    text = _steps_as_markdown(result, model.new_region(), budget, services.browsers.acting.settings.session_idle_s)
     failure = result.failure
     if failure is None and result.error:
         # The exit code of the command line depends on its type.
@@ -178,13 +179,13 @@ async def _browse(services: Services, arguments: dict[str, Any], call: model.Too
     )
 
 
-def _steps_as_markdown(result: BrowseResult, region: str, budget: int) -> str:
+def _steps_as_markdown(result: BrowseResult, region: str, budget: int, idle_s: float) -> str:
     """Return the results of the steps, with all content of pages marked as untrusted."""
     parts: list[str] = []
     if not result.session:
         parts.append("The session has ended.")
     elif result.is_new:
-        parts.append(f"Session {result.session}: pass it to go on; it ends 120 s after the last call.")
+        parts.append(f"Session {result.session}: pass it to go on; it ends {idle_s:.0f} s after the last call.")
     last_whole = max((number for number, step in enumerate(result.steps) if step.outcome.heading), default=-1)
     lines: list[str] = []
     for number, step in enumerate(result.steps):

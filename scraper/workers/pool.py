@@ -17,8 +17,7 @@ _START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
 _FAILED_STARTS = 3
-"""Consecutive failed starts after which waiting calls fail. Starts that fail together with their fork server count as
-one."""
+"""Failed starts in a row that end waiting calls. Those that fail together with their fork server count as one."""
 
 _WALL_RATIO = 10
 """Ratio of time to CPU time up to which a call may be slowed down by a busy machine. Measured: 3 s of CPU took 30 s."""

@@ -190,8 +190,7 @@ _TOPICS = {name: WordPattern(rf"\b{{headings.{name}}}\b") for name in ("comments
 _TOPIC_WORDS = Words(*(f"headings.{name}" for name in _TOPICS))
 _ANY = "|".join(pattern.template for pattern in _TOPICS.values())
 _ANY_CASE, _LOWER_CASE = WordPattern(_ANY), WordPattern(_ANY, re.NOFLAG)
-"""Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a third of
-the time."""
+"""Matches any topic. One line in ten matches. Searching lines together in lower case takes a third of the time."""
 
 _MAX_WORDS = 9
 _MAX_CHARACTERS = 80
@@ -244,8 +243,7 @@ _COUNTER_BITS = 16
 _COUNTERS = np.zeros(1 << len(_KINDS), np.uint64)
 for _place, _kind in enumerate(_KINDS):
     _COUNTERS[(np.arange(len(_COUNTERS)) & _kind) > 0] += np.uint64(1 << _place * _COUNTER_BITS)
-"""For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none exceeds
-`_PROBE`."""
+"""For each set of character classes, a 1 in the counter of each class. Four sums are one, as none exceeds `_PROBE`."""
 _COMMON_WORDS = Words("language.common")
 """Articles, pronouns, prepositions and auxiliaries: frequent in running text and rare in menus."""
 

@@ -31,8 +31,7 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _KERNEL_FILE_SYSTEMS = frozenset(
     {0x9FA0, 0x62656572, 0x64626720, 0x74726163, 0x1CD1, 0x27E0EB, 0x63677270, 0x73636673, 0xCAFE4A11}
 )
-"""File system types (statfs(2)) whose files are rejected: proc, sysfs, debugfs, tracefs, devpts, cgroup, cgroup2,
-securityfs, bpf."""
+"""Rejected file systems (statfs(2)): proc, sysfs, debugfs, tracefs, devpts, cgroup, cgroup2, securityfs, bpf."""
 
 _DISABLED = "Pass an http(s) URL, or ask the operator to set SEARCH_MCP_DOCUMENT_ROOT to a folder."
 

@@ -30,8 +30,7 @@ from scraper.workers.single_use import SingleUseProcesses
 log = logging.getLogger(__name__)
 
 DOCUMENT_METHOD = "document"
-"""Value of `method` in readings of documents. It separates them in the cache from readings of the same URL as a
-page."""
+"""`method` in readings of documents. It separates them in the cache from readings of the same URL as a page."""
 PARSE_LIMIT_S = 120.0
 """Seconds to parse a document on a busy machine; its CPU time is limited separately."""
 BYTES_PER_MB = 1_000_000

@@ -22,8 +22,7 @@ _SMOOTHING = 0.1
 
 BURST = 60
 _PER_SECOND = 5.0
-"""Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
-ms."""
+"""Events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20 ms."""
 
 TOO_MANY_REQUESTS = -32000
 """Error code from the range that JSON-RPC reserves for servers."""

@@ -76,7 +76,7 @@ async def test_a_call_that_waited_for_its_turn_does_not_revive_an_ended_session(
 async def test_an_idle_session_ends(browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await opened(browsers, site, "fay")
     page = browsers.acting._sessions[session].page
-    monkeypatch.setattr(browsers.acting, "_settings", BrowserSettings(session_idle_s=-1.0))
+    monkeypatch.setattr(browsers.acting, "settings", BrowserSettings(session_idle_s=-1.0))
     with pytest.raises(errors.UnknownSessionError):
         await run_steps(browsers, ["look"], session=session, principal="fay")
     async with asyncio.timeout(30):
@@ -95,7 +95,7 @@ async def test_steps_age_and_time_of_a_session_are_limited(
     assert "ended after 2 steps" in (await actor("look", "look", "look")).error
     assert actor.session is None
     await actor("open @found")
-    monkeypatch.setattr(browsers.acting, "_settings", BrowserSettings(session_lifetime_s=-1.0))
+    monkeypatch.setattr(browsers.acting, "settings", BrowserSettings(session_lifetime_s=-1.0))
     with pytest.raises(errors.UnknownSessionError):
         await actor("look")
     actor.session = None
