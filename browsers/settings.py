@@ -69,8 +69,7 @@ class BrowserSettings:
     signer: RequestSigner | None = None
     """Identity that signs the requests of documents; None to look like a usual browser."""
     test_key_pin: str | None = None
-    """SHA-256 (base64) of the public key of a server behind `test_hosts`. Its certificate is trusted regardless of its
-    issuer."""
+    """SHA-256 (base64) of the public key of a server behind `test_hosts`, trusted regardless of its issuer."""
     ignore_certificate_errors: bool = False
     """True to accept any certificate. Only for tests that serve TLS for made-up names."""
     visible: bool = False

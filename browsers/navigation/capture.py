@@ -188,8 +188,7 @@ MAX_EDGE = 1_568
 """Maximum pixels of the longer side of a picture."""
 MAX_PIXELS = 1_150_000
 MAX_BYTES = 600_000
-"""Bytes of one picture. A larger one is taken again with lower quality, except PNG and single pictures. The last
-attempt may be larger."""
+"""Bytes of a picture. A larger one, no PNG or single one, is taken again with lower quality; the last may be larger."""
 MAX_PAGE_HEIGHT = 16_000
 """Maximum height in CSS pixels of the pictured part of a page. Chromium paints no larger surface."""
 _QUALITIES = (75, 50, 25)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scraper.cli import tool_output
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import Command, command
 from scraper.errors import ScraperError, format_error
@@ -49,13 +50,13 @@ def doctor(as_json: bool, live: bool, url: str | None, **flags: Any) -> int:
     try:
         settings = Settings.load(os.environ, flags, find_config_file())
         if live:
-            return asyncio.run(_query_engines(settings, as_json=as_json))
+            return tool_output.run_coroutine(_query_engines(settings, as_json=as_json))
         if url is not None:
             from scraper.cli.doctor_url import check_server
 
             found = _show(check_server(url, settings.token), is_quiet=as_json)
         else:
-            found = asyncio.run(_run_checks(settings, is_quiet=as_json))
+            found = tool_output.run_coroutine(_run_checks(settings, is_quiet=as_json))
     except SettingsError as error:
         code = ExitCode.INVALID
         found = [bad_finding(f"The settings cannot be used: {error}", "Correct or remove it")]

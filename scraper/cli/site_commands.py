@@ -88,7 +88,7 @@ def run_job(
     from scraper.bulk.report import format_report
 
     try:
-        report = asyncio.run(_run(spec, settings, cluster, watcher, minutes))
+        report = tool_output.run_coroutine(_run(spec, settings, cluster, watcher, minutes))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     except BulkError as error:
@@ -328,7 +328,7 @@ def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> in
     The exit code is 10 if a page changed, and 0 if none did. If pages failed and none changed, it is that of the
     failure, or 1 if they failed for different reasons.
     """
-    return asyncio.run(_check_pages(load_settings(flags), command, check_all=check_all, as_json=as_json))
+    return tool_output.run_coroutine(_check_pages(load_settings(flags), command, check_all=check_all, as_json=as_json))
 
 
 async def _check_pages(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -285,7 +284,7 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
                     "`context.storage_state(path=...)`, and pass the file with --import."
                 )
             click.echo(f"Sign in to {target} in the window that opens, then close the window.", err=True)
-            state = asyncio.run(sign_in(settings, target, chosen))
+            state = tool_output.run_coroutine(sign_in(settings, target, chosen))
     except ScraperError as error:
         raise click.UsageError(error.sentence()) from None
     if state.is_empty:

@@ -13,7 +13,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,13 +55,19 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
         finally:
             await store.close()
 
-    _check_event_loop()
     try:
-        return asyncio.run(run())
+        return run_coroutine(run())
     except DatabaseUnavailableError:
         raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
     except SettingsError as error:
         raise click.ClickException(str(error)) from None
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine; raise RefusedError if a sandbox forbids the sockets of event loops."""
+    with contextlib.closing(work):
+        _check_event_loop()
+        return asyncio.run(work)
 
 
 def run_tool(

@@ -102,8 +102,7 @@ _PATH = "/mcp"
 _MAX_SESSIONS = 2_000
 """Sessions, of 37 KiB each. With more, new clients are served without a session."""
 _SESSION_IDLE_S = 600.0
-"""Seconds until an idle session is closed. Some clients open a session for each call and never end it; later requests
-are recovered."""
+"""Seconds until an idle session is closed. Some clients open one for each call; later requests are recovered."""
 _LINGER_S = 0.3
 """Seconds to accept requests after the last call: the Python SDK lists the tools before it returns the first answer."""
 _MIN_ANSWER_S = 0.1

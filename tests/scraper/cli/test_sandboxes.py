@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,16 @@ async def test_one_line_names_the_cause_and_the_setting(here: dict[str, str], ki
     output = await output_of(*command, env=here)
     assert (output.code, output.out, output.err.count("\n")) == (3, "", 1)
     assert "forbids sockets" in output.err and "sandbox.excludedCommands" in output.err
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("bulk", "urls.txt", "--out", "out"), thorough(("watch", "run"))])
+async def test_commands_with_an_event_loop_of_their_own_say_the_same(
+    here: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "urls.txt").write_text("http://site.example/plain\n")
+    words = tuple(str(tmp_path / word) if word in ("urls.txt", "out") else word for word in words)
+    output = await output_of(*CONFINED, "all", sys.executable, *SEARCH_MCP, *words, env=here)
+    assert (output.code, output.out, output.err.count("\n")) == (3, "", 1) and "forbids sockets" in output.err
 
 
 async def test_a_stored_page_needs_neither_browser_nor_socket(site: Site, here: dict[str, str]) -> None:
