@@ -34,7 +34,7 @@ READ_RESERVE_S = 3.0
 _READ_RESERVE_SHARE = 0.2
 """Upper bound of `READ_RESERVE_S` as a share of the time left."""
 _FULL_TIER_S = 86_400.0
-"""Seconds of visits to a host with the full browser first. Block pages change, so the usual one is tried after a day."""
+"""Seconds for which a host gets the full browser first: block pages change, so the usual one is tried after a day."""
 _MAX_FULL_TIER_HOSTS = 1_000
 _THIRD_PARTIES_S = 86_400.0
 """Seconds for which the required third parties of a host are cached."""

@@ -102,7 +102,7 @@ _BEYOND_DOUBT = 0.8
 """Probability. Blocks with at least this stay, regardless of the class names of their ancestors."""
 
 _MIN_ARTICLE, _MAX_FORUM = 0.3, 0.3
-"""Probabilities of page types. Only articles lose side content: it is the content of forums, and products of shops."""
+"""Probabilities of page types. Only articles lose side content: in forums it is the content, in shops products."""
 
 _SIDE_IS_CONTENT = 0.5
 """Share of the selected words. Comments and teasers with a larger share are content."""
