@@ -28,7 +28,7 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP = b"\x1f\x8b"
 _START_CHARS = 4_096
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
-"""Separators by suffix. The first with which the first line has the column is used; half of Europe's Excel writes `;`."""
+"""By suffix. The first with which the first line has the column is used; in half of Europe Excel has `;`."""
 
 
 @dataclass(frozen=True, slots=True)
