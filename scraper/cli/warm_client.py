@@ -208,7 +208,7 @@ def peer_user(peer: Any) -> int:
 def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None = None) -> Any:
     """Return the answer to a request, whose bytes go to `received`; raise OSError or ValueError if there is none.
 
-    Exit if nobody reads standard output any more and no file is written: the server then cancels the command.
+    Exit if standard output was closed and no file is written. The server then cancels the command.
     """
     received = bytearray() if received is None else received
     peer.sendall(json.dumps(request).encode() + b"\n")
