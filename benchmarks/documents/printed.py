@@ -68,7 +68,9 @@ def _print_pages(folder: Path) -> list[tuple[Path, list[str]]]:
             target = page.with_suffix(".pdf")
             with_office = office is not None and number % 2 == 1
             if with_office:
-                command = [str(office), "--headless", "--convert-to", "pdf", "--outdir", str(folder), str(page)]
+                # As a text: a page of the web loses its first line in print.
+                options = ["--headless", "--infilter=HTML (StarWriter)", "--convert-to", "pdf", "--outdir", str(folder)]
+                command = [str(office), *options, str(page)]
             elif chromium is not None:
                 options = ["--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
                 command = [str(chromium.executable), *options, f"--print-to-pdf={target}", page.as_uri()]

@@ -285,18 +285,16 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, fr
     rebuilt = {id(item) for _, item in owned}
     words = [word for line in lines for word in _words(line, from_right=from_right)]
     if from_right:
-        words = _turn_brackets(words)
+        words = list(map(_turn_brackets, words))
     elif not _explains_words(words, [item for item in items if id(item) in rebuilt]):
         return list(items)
     return words + [item for item in items if id(item) not in rebuilt]
 
 
-def _turn_brackets(words: list[PdfItem]) -> list[PdfItem]:
-    """Return the words, with turned brackets if the file names them as they are read, not as they look."""
-    turned = sum((one.text[0] in _CLOSING) + (one.text[-1] in _OPENING) for one in words)
-    if turned <= sum((one.text[0] in _OPENING) + (one.text[-1] in _CLOSING) for one in words):
-        return words
-    return [one._replace(text=one.text.translate(_MIRRORED)) for one in words]
+def _turn_brackets(word: PdfItem) -> PdfItem:
+    """Return a word with brackets that open at its start and close at its end; PDFium turns those of some lines."""
+    is_turned = len(word.text) > 1 and (word.text[0] in _CLOSING or word.text[-1] in _OPENING)
+    return word._replace(text=word.text.translate(_MIRRORED)) if is_turned else word
 
 
 def add_astral_letters(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:

@@ -100,6 +100,14 @@ def test_brackets_are_read_right_if_the_file_names_them_by_shape_or_by_sense(lef
     assert "נבנה כאשר (2030)" in parse(displayed_pdf([line], reverse=False)).markdown
 
 
+def test_brackets_of_one_line_are_turned_although_more_lines_of_the_page_are_right() -> None:
+    right = [(380.0, "(1931)"), (440.0, "רשאכ"), (495.0, "הנבנ")]
+    turned = [(380.0, ")2030("), (440.0, "ןמזב"), (495.0, "חתפנ")]
+    text = parse(displayed_pdf([right, turned, right], reverse=False)).markdown
+    assert text.count("(2030)") == 1
+    assert text.count("(1931)") == 2
+
+
 @pytest.mark.parametrize("y", [math.inf, math.nan, 1e12])
 def test_items_without_a_place_or_glyph_are_kept_as_they_are(y: float) -> None:
     items = [PdfItem("שלום", 10.0, top, 20.0, 10.0, 0.0, None, 10.0, 10.0, None, None, ()) for top in (y, 5.0)]
