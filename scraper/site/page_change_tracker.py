@@ -54,6 +54,7 @@ class PageVersion:
     method: str
     reader: str
     markdown: str
+    """Markdown of the page, and facts that are not in it."""
 
 
 class PageChangeTracker:
@@ -112,9 +113,7 @@ class PageChangeTracker:
                 return PageChange(url, "gone", time.time(), before.at)
             raise
         _check_content(reading, target)
-        new = PageVersion(
-            reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
-        )
+        new = PageVersion(reading.url, reading.retrieved_at.timestamp(), reading.method, READER, _text_of(reading))
         if before is not None and latest is not None and await _is_missing_page(target, reading, latest.markdown, read):
             return PageChange(url, "gone", time.time(), before.at)
         if latest is None or latest.markdown != new.markdown or latest.reader != new.reader:
@@ -125,7 +124,7 @@ class PageChangeTracker:
         if before.reader != new.reader and before.markdown != new.markdown:
             return PageChange(url, "reader_changed", new.at, before.at, title)
         comparison = await compare_readings(
-            before.markdown, new.markdown, lambda: _markdown_of(read()), elapsed_s=new.at - before.at
+            before.markdown, new.markdown, lambda: _await_text(read()), elapsed_s=new.at - before.at
         )
         is_moved = page_key(before.url) != page_key(new.url)
         status = "changed" if comparison.is_changed else "moved" if is_moved else "same"
@@ -162,7 +161,7 @@ async def _is_missing_page(
 ) -> bool:
     """Return True if nothing of the latest version is left, and the site answers a missing URL with this page."""
     document = reading.document
-    if latest == document.markdown or await asyncio.to_thread(shares_blocks, latest, document.markdown):
+    if latest == _text_of(reading) or await asyncio.to_thread(shares_blocks, latest, document.markdown):
         return False
     url = build_missing_url(ada_url.URL(reading.url).origin)
     try:
@@ -213,8 +212,15 @@ def _iter_other_pages(reading: Reading, known: set[str]) -> Iterator[str]:
                 yield link.url
 
 
-async def _markdown_of(reading: Awaitable[Reading]) -> str:
-    return (await reading).document.markdown
+async def _await_text(reading: Awaitable[Reading]) -> str:
+    return _text_of(await reading)
+
+
+def _text_of(reading: Reading) -> str:
+    """Return the Markdown of a page, and its facts that are not in it, such as the price on a button."""
+    markdown = reading.document.markdown
+    facts = (f"{name}: {value}" for name, value in reading.document.facts if str(value) not in markdown)
+    return "\n\n".join((markdown, *facts))
 
 
 async def compare_readings(

@@ -8,12 +8,13 @@ are noise too.
 import bisect
 import difflib
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scraper.site.model import BlockChange
-from scraper.text.date_parsing import AGE, AGE_WORDS, DATE_FORMS
+from scraper.text.date_parsing import AGE, AGE_WORDS, DATE_FORMS, read_age
 from scraper.text.terms import split_terms
 from scraper.words.matcher import WordPattern, Words
 
@@ -26,13 +27,12 @@ _NOISE_PARTS = WordPattern(
     "|".join(
         (
             r"\bjust now\b",
-            rf"\b(?:yesterday|today) at {_CLOCK}",
+            rf"\b(?:yesterday|today)(?= at {_CLOCK})",
             r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}",
-            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?=[a-f]*\d)[0-9a-f]{16,}\b",
         )
     )
 )
-"""Parts of a sentence that are noise anywhere: ages, the year of a copyright, random ids."""
+"""Parts of a sentence that are noise anywhere: the day before a time, and the year of a copyright."""
 _NOISE_LINE = WordPattern(
     "|".join(
         (
@@ -51,8 +51,7 @@ _NOISE_WORDS = Words(
     *(f"noise.{name}" for name in "counted counted_label counted_unspaced updated duration id recent".split()),
     *AGE_WORDS.names,
 )
-_NOISE_SIGN = re.compile(r"©|\(c\)|[0-9a-f]{16}|[0-9a-f]{8}-")
-"""A word or a sign without which no text is noise. They are for text in lower case."""
+"""Words without one of which, or a copyright sign, no text is noise."""
 _LONE_CLOCK = re.compile(r"\W*(\d{1,2}):(\d{2})(?::\d{2})?\W*(?:[ap]\.?m\.?)?\W*", re.IGNORECASE)
 _HALF_DAY_MIN = 12 * 60
 _CLOCK_TOLERANCE_MIN = 3.0
@@ -60,21 +59,30 @@ _CLOCK_TOLERANCE_MIN = 3.0
 
 
 def remove_noise(text: str) -> str:
-    """Return a text without ages, copyright years and random ids; an empty one if it is only noise."""
+    """Return a text without recent ages and copyright years; an empty one if it is only noise."""
     lower = text.lower()
-    if not _NOISE_WORDS.may_be_in(lower) and not _NOISE_SIGN.search(lower):
+    if not _NOISE_WORDS.may_be_in(lower) and "©" not in lower and "(c)" not in lower:
         return text
     text = _NOISE_PARTS.sub(" ", text)
-    text = AGE.sub(" ", text) if AGE.search(text) else text
-    rest = _NOISE_LINE.sub(" ", text)
-    return text if any(character.isalnum() for character in rest) else ""
+    text = AGE.sub(lambda age: age[0] if age["month"] or age["year"] else " ", text) if AGE.search(text) else text
+    return text if _has_content(_NOISE_LINE.sub(" ", text)) else ""
+
+
+def _has_content(text: str) -> bool:
+    """Return True if a text has letters, digits or symbols such as a check mark."""
+    return any(character.isalnum() or unicodedata.category(character) == "So" for character in text)
 
 
 def is_clock(old: str, new: str, elapsed_s: float) -> bool:
-    """Return True if two lines are only a time of the day, and it went on as long as the time between them."""
+    """Return True if two lines differ only in a time of the day or in ages, by the time between the versions."""
     one, two = _LONE_CLOCK.fullmatch(old), _LONE_CLOCK.fullmatch(new)
     if one is None or two is None:
-        return False
+        ages = list(zip(AGE.finditer(old), AGE.finditer(new), strict=False))
+        sizes = ((read_age(before)[0], *read_age(after)) for before, after in ages)
+        is_older = all(
+            0 <= (age - first).total_seconds() <= elapsed_s + unit.total_seconds() for first, age, unit in sizes
+        )
+        return bool(ages) and is_older and AGE.sub("", old) == AGE.sub("", new)
     went_min = 60 * (int(two[1]) - int(one[1])) + int(two[2]) - int(one[2])
     late_min = (went_min - elapsed_s / 60) % _HALF_DAY_MIN
     return min(late_min, _HALF_DAY_MIN - late_min) <= _CLOCK_TOLERANCE_MIN
@@ -84,7 +92,8 @@ _ITEM = re.compile(r"(?:[-*+]|(\d+)[.)]) ")
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _MARKS = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|<?https?://[^\s>)\]]+>?")
 """Targets of links, callouts and URLs."""
-_NO_FORMATTING = str.maketrans(dict.fromkeys("*_`~#>|\\[]", " "))
+_FORMATTING = re.compile(r"\\([!-/:-@\[-`{-~])|^#{1,6} |[*_`|\[\]]|~~")
+"""Marks of Markdown, and a sign of the text behind a backslash: `5 \\* 3`."""
 _MAX_SEGMENT = 400
 """Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
 
@@ -122,7 +131,7 @@ def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Bloc
             key = keys[plain] = plain.strip(" \t,") if kind == "code" else _clean_text(plain)
         if kind == "heading":
             heading, number = text.lstrip("# "), 0
-        if any(character.isalnum() for character in key):
+        if _has_content(key):
             blocks.append(Block(text, key, heading, kind))
     return blocks
 
@@ -161,7 +170,8 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean_text(text: str) -> str:
-    text = " ".join(remove_noise(_MARKS.sub(" ", _IMAGE.sub(r"\1", text))).translate(_NO_FORMATTING).split()).casefold()
+    text = remove_noise(_MARKS.sub(" ", _IMAGE.sub(r"\1", text)))
+    text = " ".join(_FORMATTING.sub(lambda mark: mark[1] or " ", text).split()).casefold()
     for sign in ".,;:!?)":
         text = text.replace(f" {sign}", sign)
     return text

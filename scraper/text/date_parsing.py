@@ -298,7 +298,7 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
                 return moment, match.end()
     for age in (AGE, _PAST_DAY):
         if match := age.match(lead, start):
-            return (now - _read_age(match)).astimezone(UTC), match.end()
+            return (now - read_age(match)[0]).astimezone(UTC), match.end()
     for short in _WITHOUT_YEAR:
         if (match := short.match(lead, start)) and not _NUMBER_GOES_ON.match(lead, match.end()):
             month = int(match[1]) if match[1].isdecimal() else find_month(match[1]) or 0
@@ -307,9 +307,10 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
     return None, 0
 
 
-def _read_age(match: re.Match[str]) -> timedelta:
+def read_age(match: re.Match[str]) -> tuple[timedelta, timedelta]:
+    """Return the age that `AGE` matched, and its unit."""
     found = match.groupdict()
     if "amount" not in found:
-        return _DAY if found["yesterday"] else 2 * _DAY
+        return (_DAY if found["yesterday"] else 2 * _DAY), _DAY
     unit = next(unit for name, unit in _UNITS.items() if found[name])
-    return unit * (int(found["amount"]) if found["amount"].isdigit() else 1)
+    return unit * (int(found["amount"]) if found["amount"].isdigit() else 1), unit

@@ -134,6 +134,7 @@ def test_a_page_that_was_replaced_has_no_edits() -> None:
         ("Besucher: 1.204", "Besucher: 1.377"),
         ("閲覧数 1,203", "閲覧数 1,344"),
         ("Online users: 311", "Online users: 402"),
+        ("Written yesterday at 10:15", "Written today at 10:15"),
     ],
 )
 def test_noise_is_no_change(old: str, new: str) -> None:
@@ -166,6 +167,12 @@ def test_noise_is_no_change(old: str, new: str) -> None:
         ("20 %", "30 %"),
         ("2026-05-04", "2026-06-01"),
         ("10:15", "11:40"),
+        ("The bridge was built 120 years ago", "The bridge was built 90 years ago"),
+        ("Das Kloster wurde vor 700 Jahren gebaut", "Das Kloster wurde vor 300 Jahren gebaut"),
+        ("The ferry leaves today at 10:15", "The ferry leaves today at 11:30"),
+        ("Checksum: 3f786850e387550fdab836ed7e6dc881", "Checksum: 89e6c98d92887913cadf06b2adb97f26"),
+        ("Written in C", "Written in C#"),
+        ("The limit is 5 mg", "The limit is > 5 mg"),
         ("4 stars", "3 stars"),
         ("The Blue party got 12,004 votes", "The Blue party got 15,310 votes"),
         ("Free accounts see 5 comments a day", "Free accounts see 2 comments a day"),
@@ -175,6 +182,11 @@ def test_noise_is_no_change(old: str, new: str) -> None:
 )
 def test_numbers_and_words_that_people_follow_are_changes(old: str, new: str) -> None:
     assert [kind for kind, _ in kinds(f"{PAGE}\n{old}\n", f"{PAGE}\n{new}\n")] == ["edited"]
+
+
+@pytest.mark.parametrize(("old", "new"), [("✅", "❌"), ("★★★★☆", "★★★☆☆")])
+def test_a_symbol_alone_is_content(old: str, new: str) -> None:
+    assert kinds(f"{PAGE}\n{old}\n", f"{PAGE}\n{new}\n") == [("removed", old), ("added", new)]
 
 
 def test_a_second_reading_shows_what_differs_on_each_visit() -> None:
@@ -251,6 +263,8 @@ def test_a_clock_goes_on_as_long_as_the_time_between_the_versions() -> None:
     assert not alarms("12:41", "13:02", 21 * 60)
     assert not alarms("23:50", "0:20", 86_400 + 30 * 60)
     assert alarms("12:41", "13:02", 60)
+    assert not alarms("Answered 11 months ago by Ann", "Answered 1 year ago by Ann", 86_400)
+    assert alarms("Answered 3 years ago by Ann", "Answered 1 year ago by Ann", 86_400)
 
 
 def test_one_changed_line_of_code_is_one_change_and_the_order_of_keys_is_none() -> None:
