@@ -106,6 +106,9 @@ class PageChangeTracker:
             request = ReadRequest(url, render=render, cache=REFRESH, principal=principal, deadline_s=deadline.left_s())
             return await self._fetcher.fetch(request)
 
+        async def read_text() -> str:
+            return _text_of(await read())
+
         try:
             reading = await read()
         except errors.HttpStatusError as error:
@@ -123,9 +126,7 @@ class PageChangeTracker:
             return PageChange(url, "first", new.at, title=title)
         if before.reader != new.reader and before.markdown != new.markdown:
             return PageChange(url, "reader_changed", new.at, before.at, title)
-        comparison = await compare_readings(
-            before.markdown, new.markdown, lambda: _await_text(read()), elapsed_s=new.at - before.at
-        )
+        comparison = await compare_readings(before.markdown, new.markdown, read_text, elapsed_s=new.at - before.at)
         is_moved = page_key(before.url) != page_key(new.url)
         status = "changed" if comparison.is_changed else "moved" if is_moved else "same"
         return PageChange(
@@ -210,10 +211,6 @@ def _iter_other_pages(reading: Reading, known: set[str]) -> Iterator[str]:
             if key not in known and key.partition("/")[0] == host:
                 known.add(key)
                 yield link.url
-
-
-async def _await_text(reading: Awaitable[Reading]) -> str:
-    return _text_of(await reading)
 
 
 def _text_of(reading: Reading) -> str:

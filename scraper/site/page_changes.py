@@ -12,6 +12,8 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
 
 from scraper.site.model import BlockChange
 from scraper.text.date_parsing import AGE, AGE_WORDS, DATE_FORMS, read_age
@@ -24,13 +26,8 @@ _COUNT = r"\d[\d.,\u00a0\u202f]{0,30}+(?: \d{3}){0,4}+(?:[km]|bn)?\+?"
 _ANY_DATE = "|".join(form.template for form, _ in DATE_FORMS)
 """A date in one of forty languages."""
 _NOISE_PARTS = WordPattern(
-    "|".join(
-        (
-            r"\bjust now\b",
-            rf"\b(?:yesterday|today)(?= at {_CLOCK})",
-            r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}",
-        )
-    )
+    rf"\bjust now\b|\b(?:yesterday|today)(?= at {_CLOCK})|"
+    r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}"
 )
 """Parts of a sentence that are noise anywhere: the day before a time, and the year of a copyright."""
 _NOISE_LINE = WordPattern(
@@ -40,7 +37,7 @@ _NOISE_LINE = WordPattern(
             rf"{{noise.counted_unspaced}}\s*[:：(（]?\s*{_COUNT}[)）]?",
             rf"{_COUNT}\s*{{noise.counter}}?\s*{{noise.counted_unspaced}}",
             r"{noise.updated}(?:\s+{noise.before_time})?\s*[:：]?\s*"
-            rf"(?:(?:{_ANY_DATE})(?:[ ,]+(?:{{dates.at}} )?{_CLOCK})?|{_CLOCK}|\W*$)",
+            rf"(?:(?:{_ANY_DATE})(?:[ ,]+(?:{{dates.at}} )?{_CLOCK}(?:\s?{{noise.clock}}\b)?)?|{_CLOCK}|\W*$)",
             r"{noise.duration}\s*:?\s*\d[\d.,]*\s*(?:milliseconds?|ms|seconds?|sec|s)?\b",
             r"\b{noise.id}\b\s*[:#]?\s*(?=[\w.-]*\d)[\w.-]{6,}",
         )
@@ -77,12 +74,10 @@ def is_clock(old: str, new: str, elapsed_s: float) -> bool:
     """Return True if two lines differ only in a time of the day or in ages, by the time between the versions."""
     one, two = _LONE_CLOCK.fullmatch(old), _LONE_CLOCK.fullmatch(new)
     if one is None or two is None:
-        ages = list(zip(AGE.finditer(old), AGE.finditer(new), strict=False))
-        sizes = ((read_age(before)[0], *read_age(after)) for before, after in ages)
-        is_older = all(
-            0 <= (age - first).total_seconds() <= elapsed_s + unit.total_seconds() for first, age, unit in sizes
-        )
-        return bool(ages) and is_older and AGE.sub("", old) == AGE.sub("", new)
+        ages = zip(map(read_age, AGE.finditer(old)), map(read_age, AGE.finditer(new)), strict=False)
+        longest = timedelta(seconds=elapsed_s)
+        is_older = all(timedelta() <= age - first <= longest + unit for (first, _), (age, unit) in ages)
+        return is_older and AGE.sub("", old) == AGE.sub("", new)
     went_min = 60 * (int(two[1]) - int(one[1])) + int(two[2]) - int(one[2])
     late_min = (went_min - elapsed_s / 60) % _HALF_DAY_MIN
     return min(late_min, _HALF_DAY_MIN - late_min) <= _CLOCK_TOLERANCE_MIN
@@ -90,8 +85,10 @@ def is_clock(old: str, new: str, elapsed_s: float) -> bool:
 
 _ITEM = re.compile(r"(?:[-*+]|(\d+)[.)]) ")
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
-_MARKS = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|<?https?://[^\s>)\]]+>?")
-"""Targets of links, callouts and URLs."""
+_MARKS = re.compile(
+    r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[!\w+\]|(?<=\s)<(?=https?://)|(?<=\S)>(?=\s|$)"
+)
+"""Targets of links, callouts and brackets of URLs."""
 _FORMATTING = re.compile(r"\\([!-/:-@\[-`{-~])|^#{1,6} |[*_`|\[\]]|~~")
 """Marks of Markdown, and a sign of the text behind a backslash: `5 \\* 3`."""
 _MAX_SEGMENT = 400
@@ -171,7 +168,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 def _clean_text(text: str) -> str:
     text = remove_noise(_MARKS.sub(" ", _IMAGE.sub(r"\1", text)))
-    text = " ".join(_FORMATTING.sub(lambda mark: mark[1] or " ", text).split()).casefold()
+    text = " ".join(_FORMATTING.sub(lambda mark: mark[1] or " ", text).split())
     for sign in ".,;:!?)":
         text = text.replace(f" {sign}", sign)
     return text
@@ -194,19 +191,17 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
     places = {key: at for at, key in enumerate(new) if counts_new[key] == 1}
     pairs = [(at, places[key]) for at, key in enumerate(old) if counts_old[key] == 1 and key in places]
     tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
-    for number, (_, place) in enumerate(pairs):
-        at = bisect.bisect_left(tails, place)
-        before.append(ends[at - 1] if at else -1)
-        tails[at:] = [place, *tails[at + 1 :]] if at < len(tails) else [place]
-        ends[at:] = [number, *ends[at + 1 :]] if at < len(ends) else [number]
-    run = []
-    number = ends[-1] if ends else -1
-    while number >= 0:
-        run.append(pairs[number])
-        number = before[number]
-    return run[::-1]
+    runs: list[Any] = []
+    for pair in pairs:
+        at = bisect.bisect_left(tails, pair[1])
+        runs[at : at + 1] = [(pair, runs[at - 1] if at else None)]
+        tails[at : at + 1] = [pair[1]]
+    found: list[tuple[int, int]] = []
+    run = runs[-1] if runs else None
+    while run is not None:
+        pair, run = run
+        found.append(pair)
+    return found[::-1]
 
 
 def _compare_segment(
@@ -268,23 +263,24 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: f
     """
     keys: dict[str, str] = {}
     before, after = split_blocks(old, keys), split_blocks(new, keys)
-    instability = _Instability(after, [split_blocks(one, keys) for one in again]) if again else None
+    instability = _Instability(after, [split_blocks(one, keys) for one in again])
     gone: list[Block] = []
     come: list[Block] = []
     noise = 0
     for a1, a2, b1, b2 in find_differences([one.key for one in before], [one.key for one in after]):
-        if instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1):
-            noise += a2 - a1 + b2 - b1
-        else:
-            gone += before[a1:a2]
-            come += after[b1:b2]
+        removed, added = before[a1:a2], after[b1:b2]
+        if instability.explains(removed, added, b1):
+            noise += len(removed) + len(added)
+            removed, added = [one for one in removed if not instability.has_form(one)], []
+        gone += removed
+        come += added
     moved = Counter(one.key for one in gone) & Counter(one.key for one in come)
     changes = [BlockChange("moved", one.heading, one.text, one.text) for one in _split_off(come, moved)[1]]
     gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
     edits = {id(new_block): removed for removed, new_block in _pair_blocks(gone, come)}
     paired_old = set(map(id, edits.values()))
     found: list[BlockChange | None] = [
-        None if instability and instability.covers(one) else BlockChange("removed", one.heading, old=one.text)
+        None if instability.covers(one) else BlockChange("removed", one.heading, old=one.text)
         for one in gone
         if id(one) not in paired_old
     ]
@@ -293,14 +289,12 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: f
     return PageComparison(tuple(changes), noise + found.count(None))
 
 
-def _edit(old: Block | None, new: Block, instability: "_Instability | None", elapsed_s: float) -> BlockChange | None:
+def _edit(old: Block | None, new: Block, instability: "_Instability", elapsed_s: float) -> BlockChange | None:
     """Return the change to a block from an old one, if there is one; or None if it is noise."""
-    if instability is not None and instability.covers(new):
+    if instability.covers(new) or (old and is_clock(old.text, new.text, elapsed_s)):
         return None
     if old is None:
         return BlockChange("added", new.heading, new=new.text)
-    if is_clock(old.text, new.text, elapsed_s):
-        return None
     return BlockChange("edited", new.heading, old.text, new.text, _form(old) == _form(new))
 
 
@@ -401,16 +395,21 @@ class _Instability:
         In a list of rotating teasers, some may be equal in all readings by chance. They are recognized by their form.
         """
         end = start + len(come)
-        span = next((one for one in self._spans if one.start <= end and start < one.stop), range(0))
-        is_there = not self._places.isdisjoint(range(start, end + 1))
-        if is_there and len(gone) <= len(come) + 2 and all(map(self.covers, come)):
-            return True
         stable = [block for block in come if not self.covers(block)]
-        is_like = all(any(_has_form(block, self.after[at]) for at in self._unstable) for block in (*gone, *stable))
-        is_edit = any(
-            self._nearest(new) < _similarity(_count_words(old), new) for old, new in _pair_blocks(gone, stable)
-        )
-        return bool(span) and is_like and len(gone) <= len(span) and not is_edit
+        like = [block for block in gone if self.has_form(block)]
+        is_there = not self._places.isdisjoint(range(start, end + 1))
+        if is_there and len(like) <= len(come) + 2 and not stable:
+            return True
+        span = next((one for one in self._spans if one.start <= end and start < one.stop), range(0))
+        is_like = bool(span) and len(like) == len(gone) <= len(span) and all(map(self.has_form, stable))
+        pairs = _pair_blocks(gone, stable) if is_like else []
+        return is_like and not any(self._nearest(new) < _similarity(_count_words(old), new) for old, new in pairs)
+
+    def has_form(self, block: Block) -> bool:
+        """Return True if the block is of the kind and about the length of one that differs between the readings."""
+        others = (self.after[at] for at in self._unstable)
+        ratios = (len(block.text) / len(other.text) for other in others if other.kind == block.kind)
+        return any(1 / _SAME_FORM <= ratio <= _SAME_FORM for ratio in ratios)
 
     def _nearest(self, block: Block) -> float:
         """Return the similarity of a block and the most similar one that is in only one of the readings."""
@@ -435,8 +434,3 @@ def _similarity(words: Counter[str], block: Block) -> float:
     own = _count_words(block)
     total = words.total() + own.total()
     return 2 * (words & own).total() / total if total else 1.0
-
-
-def _has_form(block: Block, other: Block) -> bool:
-    sizes = sorted((len(block.text), len(other.text)))
-    return block.kind == other.kind and sizes[1] <= _SAME_FORM * sizes[0]

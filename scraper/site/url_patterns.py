@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote
 
@@ -164,34 +164,22 @@ class PathWords:
 
     def add(self, shape: str) -> str:
         """Count the words of a shape from `url_shape`; return it as `generalize` does."""
-        for position, word in self._iter_words(shape):
-            words = self._words.setdefault(position, set())
-            if len(words) <= _MAX_WORDS and word not in words:
-                words.add(word)
-                self.variable_count += len(words) > _MAX_WORDS
-        return self.generalize(shape)
+        return self.generalize(shape, is_new=True)
 
-    def generalize(self, shape: str) -> str:
-        """Return a shape with `{w}` at positions with many words."""
+    def generalize(self, shape: str, *, is_new: bool = False) -> str:
+        """Return a shape with `{w}` at positions with many words; `is_new` counts its own words."""
         path, mark, query = shape.partition("?")
         parts = path.split("/")
         for at in range(1, len(parts)):
-            if self._is_variable(parts, at):
+            if not parts[at] or parts[at].startswith("{"):
+                continue
+            words = self._words.setdefault(_position(parts, at), set())
+            if is_new and len(words) <= _MAX_WORDS and parts[at] not in words:
+                words.add(parts[at])
+                self.variable_count += len(words) > _MAX_WORDS
+            if len(words) > _MAX_WORDS:
                 parts[at] = "{w}"
         return "/".join(parts) + mark + query
-
-    def _iter_words(self, shape: str) -> Iterator[tuple[str, str]]:
-        parts = shape.partition("?")[0].split("/")
-        for at in range(1, len(parts)):
-            if parts[at] and not parts[at].startswith("{"):
-                yield _position(parts, at), parts[at]
-                if self._is_variable(parts, at):
-                    parts[at] = "{w}"
-
-    def _is_variable(self, parts: list[str], at: int) -> bool:
-        if not parts[at] or parts[at].startswith("{"):
-            return False
-        return len(self._words.get(_position(parts, at), ())) > _MAX_WORDS
 
 
 def _position(parts: list[str], at: int) -> str:

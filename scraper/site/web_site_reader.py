@@ -4,9 +4,10 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from browsers.model import VisitLimits
 from scraper import errors
@@ -21,6 +22,7 @@ from scraper.reading.robots import RobotsRules
 from scraper.urls import host_of, is_web_url, join_url, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
+T = TypeVar("T")
 MIN_VISIT_S = 1.0
 """Seconds. No request starts if less time is left until the deadline."""
 PAGE_LIMIT_S = 30.0
@@ -82,11 +84,7 @@ class WebSiteReader:
         """
         load_rules = self._fetcher.visitor.politeness.load_robots
         async with self._request(origin):
-            try:
-                rules = await load_rules(origin, self._principal, self._deadline)
-            except errors.BrowserFailedError:
-                # No browser was ready in time: the server may answer.
-                rules = await load_rules(origin, self._principal, self._deadline)
+            rules = await self._load(lambda _: load_rules(origin, self._principal, self._deadline))
         gap_s = max(self._least_gap_s, rules.gap_s or 0.0)
         # If the gap takes half of the time, it begins with the next request: otherwise no call could read a page.
         self.keep_gap(gap_s, since_s=0.0 if gap_s < self._deadline.left_s() / 2 else gap_s)
@@ -101,12 +99,7 @@ class WebSiteReader:
         target, limits = parse_target(url), VisitLimits(body_bytes=MAX_BYTES)
         load_file = self._fetcher.visitor.load_file
         async with self._request(target):
-            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
-            try:
-                snapshot = await load_file(target, self._principal, deadline, limits)
-            except errors.BrowserFailedError:
-                # No browser was ready in time: the server may answer.
-                snapshot = await load_file(target, self._principal, self._deadline, limits)
+            snapshot = await self._load(lambda deadline: load_file(target, self._principal, deadline, limits))
         if snapshot.status != 200:
             message = f"{target} has status {snapshot.status}."
             raise errors.HttpStatusError(message, status=snapshot.status, target=target)
@@ -124,11 +117,10 @@ class WebSiteReader:
 
     async def load_catalog(self, url: str) -> tuple[tuple[str, str], ...]:
         """Return name and URL of each entry of an AI catalog (SEP-2127); few sites have one."""
+        limits, load_file = VisitLimits(body_bytes=_CATALOG_BYTES), self._fetcher.visitor.load_file
         async with self._request(url):
-            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
-            limits = VisitLimits(body_bytes=_CATALOG_BYTES)
             try:
-                snapshot = await self._fetcher.visitor.load_file(url, self._principal, deadline, limits)
+                snapshot = await self._load(lambda deadline: load_file(url, self._principal, deadline, limits))
                 rows = json.loads(snapshot.body or snapshot.html)["entries"] if snapshot.status == 200 else []
                 entries = [
                     (str(row.get("displayName") or row["identifier"]), join_url(url, str(row["url"]))) for row in rows
@@ -136,6 +128,13 @@ class WebSiteReader:
             except (errors.ScraperError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return ()
         return tuple((name, target) for name, target in entries if is_web_url(target))
+
+    async def _load(self, load: Callable[[Deadline], Awaitable[T]]) -> T:
+        """Load a file in its share of the time left; once more if no browser was ready: the server may answer."""
+        try:
+            return await load(Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s())))
+        except errors.BrowserFailedError:
+            return await load(self._deadline)
 
     async def load_page(self, url: str) -> LoadedPage:
         """Return a page with all its links.

@@ -82,7 +82,14 @@ class Journal(MadeSite):
         def article(query: dict[str, str]) -> Response:
             return self.answer_unknown("/article") if self.state == "soft" else page(query)
 
+        def course(query: dict[str, str]) -> Response:
+            offer = {"@type": "Offer", "price": self.price.split()[0], "priceCurrency": "EUR"}
+            product = {"@context": "https://schema.org", "@type": "Product", "name": "Course", "offers": offer}
+            script = f'<script type="application/ld+json">{json.dumps(product)}</script>'
+            return build_page("Course", f"{text}<button>Book for {self.price}</button>", head=script)
+
         self.route("/", page)
+        self.route("/course", course)
         self.route("/article", article)
         self.route("/new-place", moved)
         self.route(r"/[0-9a-f]+-does-not-exist/", lambda query: self.answer_unknown("/x"))
@@ -154,6 +161,17 @@ async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path
         # Another server continues from the store.
         async with opened(tmp_path, served) as app:
             assert (await compare(app, served.url)).status == "same"
+
+
+async def test_a_price_that_only_a_button_shows_is_compared(world: World) -> None:
+    world.made.price = "61 EUR"
+    url = f"{world.url}course"
+    assert (await compare(world.app, url, principal=world.principal)).status == "first"
+    world.made.price = "64 EUR"
+    changed = await compare(world.app, url, principal=world.principal)
+    assert [(change.kind, change.old, change.new) for change in changed.changes] == [
+        ("edited", "price: 61", "price: 64")
+    ]
 
 
 async def test_the_tool_marks_words_and_answers_each_url(world: World) -> None:

@@ -126,6 +126,8 @@ def test_a_page_that_was_replaced_has_no_edits() -> None:
         ("5 минут назад", "2 часа назад"),
         ("3分前", "2時間前"),
         ("Mis à jour le 3 mai 2026 à 10:15", "Mis à jour le 4 juin 2026 à 9:00"),
+        ("Stand: 3. Mai 2026, 10:15 Uhr", "Stand: 4. Mai 2026, 9:00 Uhr"),
+        ("1204 visitas", "1377 visitas"),
         ("Aggiornato il 3 maggio 2026", "Aggiornato il 4 giugno 2026"),
         ("更新日時：2026年5月3日", "更新日時：2026年6月12日"),
         ("12 commentaires · 311 vues", "15 commentaires · 402 vues"),
@@ -172,6 +174,8 @@ def test_noise_is_no_change(old: str, new: str) -> None:
         ("The ferry leaves today at 10:15", "The ferry leaves today at 11:30"),
         ("Checksum: 3f786850e387550fdab836ed7e6dc881", "Checksum: 89e6c98d92887913cadf06b2adb97f26"),
         ("Written in C", "Written in C#"),
+        ("Send it to the office", "Send it to the Office"),
+        ("Load <https://ferry.example/plan-1.zip>", "Load <https://ferry.example/plan-2.zip>"),
         ("The limit is 5 mg", "The limit is > 5 mg"),
         ("4 stars", "3 stars"),
         ("The Blue party got 12,004 votes", "The Blue party got 15,310 votes"),
@@ -241,6 +245,16 @@ def test_rotating_teasers_are_no_change_if_some_stay_by_chance(form: str) -> Non
         with_teasers(numbers, form=form, price="15 EUR") for numbers in ((1, 5, 6, 7), (8, 5, 9, 2), (4, 7, 10, 3))
     ]
     assert [kind for kind, _ in kinds(old, *edited)] == ["edited"]
+
+
+def test_a_long_text_that_is_removed_beside_an_advertisement_is_a_change() -> None:
+    text = "Every passenger with a bicycle pays six crowns more, and has to come half an hour before the ferry leaves."
+
+    def show(advertisement: str, paragraph: str = "") -> str:
+        return f"{PAGE}\n{paragraph}\n\n{advertisement}\n\nThe office is closed on Sundays.\n"
+
+    again = show("Buy two shirts today."), show("Learn piano in a month.")
+    assert kinds(show("Travel by coach.", text), again[0], again[1]) == [("removed", text)]
 
 
 def test_an_edit_beside_rotating_teasers_is_found() -> None:
