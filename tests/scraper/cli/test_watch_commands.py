@@ -142,7 +142,10 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(
         hanging = command_output("watch", "run", "--all", "--exec", f"sleep 20 & echo $! > {started}; wait", env=env)
         assert hanging.code == 1 and "did not end within" in hanging.err
         with contextlib.suppress(psutil.NoSuchProcess):
-            assert not alive([psutil.Process(int(started.read_text()))])
+            # The shell was awaited, but its child dies on its own.
+            process = psutil.Process(int(started.read_text()))
+            psutil.wait_procs([process], timeout=10)
+            assert not alive([process])
 
 
 def test_failures_of_one_kind_have_its_exit_code_also_for_several_pages() -> None:
