@@ -56,7 +56,7 @@ remote_command: ContextVar[RemoteCommand | None] = ContextVar("remote_command", 
 
 
 class LeaveServerError(Exception):
-    """The client must run this command with its own rights and settings, or read the files in the argument for it."""
+    """The client must run this command itself, for `causes`, or `read` files for it: the argument names them."""
 
 
 def leave_server() -> None:

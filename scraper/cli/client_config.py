@@ -21,7 +21,7 @@ import click
 from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import write_file
-from scraper.cli.setting_options import Command, FilePath, command
+from scraper.cli.setting_options import command
 from scraper.tools.skills import GUIDES, read_guide
 from scraper.values.text import read_table
 
@@ -114,17 +114,7 @@ class MergeError(Exception):
 CLIENTS = {name: ClientFormat(**row) for name, row in read_table(__package__, "clients.toml").items()}
 
 
-@click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --tools reading"])
-@click.argument("name", metavar="NAME", type=click.Choice(sorted(CLIENTS)))
-@click.option("--write", is_flag=True, help="Add the server to the client's configuration file, after a question.")
-@click.option("--yes", is_flag=True, help="Write without a question.")
-@click.option("--file", "path", type=FilePath(dir_okay=False, path_type=Path), help="Use another configuration file.")
-@click.option("--json", "as_json", is_flag=True, help="Print file, text and link as JSON.")
-@click.option(
-    "--tools",
-    type=click.Choice(("reading", "research", "browsing", "all")),
-    help="List only the tools for this, for a small model.",
-)
+@command("client")
 def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool, tools: str | None) -> int:
     """Print the configuration that lets an MCP client start this server."""
     known = CLIENTS[name]

@@ -20,7 +20,7 @@ from scraper.cli import warm_client
 from scraper.cli.client_config import client, skill
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
-from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, with_settings
+from scraper.cli.setting_options import WEB_ONLY, command, load_settings
 from scraper.cli.site_commands import bulk, changes, crawl, map_site, watch
 from scraper.cli.store_commands import cache, find_tools, identity, index, login, profiles
 from scraper.server import entrypoints
@@ -43,14 +43,7 @@ def serve(**flags: Any) -> None:
         entrypoints.run_http(settings, version=version())
 
 
-@click.command(cls=Command, examples=["stdio", "stdio --tools search,fetch"])
-@with_settings(without=WEB_ONLY)
-@click.option(
-    "--toolset",
-    type=click.Choice(entrypoints.TOOLSETS),
-    default=entrypoints.TOOLSETS[0],
-    help="openai: only search and fetch of ChatGPT connectors.  [full]",
-)
+@command("stdio", None, without=WEB_ONLY)
 @click.pass_obj
 def stdio(first: FirstMessage | None, /, toolset: str, **flags: Any) -> None:
     """Serve MCP over standard input and output.
@@ -112,17 +105,24 @@ class CommandGroup(click.Group):
 
 
 @command("server")
-def server(action: str, as_json: bool) -> int:
+def server(action: str, every: bool, as_json: bool) -> int:
     """Start, show or stop the warm server, which keeps the browser running between commands of coding agents.
 
-    They start it by themselves, unless a sandbox forbids it; it ends after 15 minutes without a command.
+    They start it by themselves, unless a sandbox forbids it; it ends after 15 minutes without a command. Other
+    variables have another server: --all shows or stops those too.
     """
     try:
-        with warm_client.connect(may_start=action == "start") as peer:
-            answer = warm_client.ask(peer, {"words": [action], "folder": os.getcwd()})
+        path = warm_client.socket_path()
+        with warm_client.starting_lock(path):
+            others = warm_client.find_servers(path) if every else []
+        for other in others or [""]:
+            connect = warm_client.connect_to(other) if other else warm_client.connect(may_start=action == "start")
+            with connect as peer:
+                answer = warm_client.ask(peer, {"words": [action], "folder": os.getcwd()})
+            lines = (f"{name}: {value}" for name, value in answer.items())
+            click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     except (OSError, ValueError) as error:
         raise click.ClickException(f"No warm server runs: {error or type(error).__name__}.") from None
-    click.echo(json.dumps(answer) if as_json else "\n".join(f"{name}: {value}" for name, value in answer.items()))
     return ExitCode.SUCCESS
 
 

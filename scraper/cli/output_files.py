@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+NOT_KEPT = "What is not shown cannot be kept: "
+
 
 def keep_file(path: str | Path, data: bytes) -> str:
     """Write a file and a `.gitignore` in this program's folder, never through a link; return why that is impossible."""
@@ -19,8 +21,8 @@ def keep_file(path: str | Path, data: bytes) -> str:
                 file.unlink()
             replace_file(file, content)
     except OSError as error:
-        reason = f"{path} cannot be written: {error.strerror or error}"
-        return f"What is not shown cannot be kept: {reason}. Use --start, or -o in a folder that can be written.\n"
+        reason = f"{NOT_KEPT}{path} cannot be written: {error.strerror or error}"
+        return f"{reason}. Use --start, or -o in a folder that can be written.\n"
     return ""
 
 

@@ -59,7 +59,7 @@ def instant_answer(**flags: Any) -> int:
 
 
 @command("engines")
-def engines(**flags: Any) -> None:
+def engines(**flags: Any) -> int:
     """List the search engines and sources, and their purpose."""
     # Imported late, so that help is printed without loading the page readers.
     from scraper.engines.registry import ENGINES
@@ -77,7 +77,7 @@ def engines(**flags: Any) -> None:
         use = "by name" if one.is_by_name else one.category
         lines.append(f"{one.name} ({use}, {one.kind}, {limit}): {one.about}")
     text = json.dumps(rows, ensure_ascii=False) if tool_output.wants_json(flags) else "\n".join(lines)
-    tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
+    return tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
 
 
 @command("research", READ_MANY)
@@ -265,7 +265,7 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
     if causes:
         click.echo(f"The session ends with this command; {cause}.", err=True)
     if remote is not None and remote.uploads is None and (paths := _find_uploads(all_steps, remote.settings)):
-        raise LeaveServerError(paths)
+        raise LeaveServerError({"read": paths})
     files = {} if remote is None else remote.uploads or {}
     return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act, files=files)
 

@@ -118,8 +118,9 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 _TABLE: dict[str, dict[str, Any]] = read_table(__package__, "commands.toml")
 _OUTPUT = tuple(f"output_{name}" for name in "as_json format output quiet no_daemon max_tokens marked".split())
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
+_CHOICES = {"@categories": CATEGORIES, "@clients": sorted(read_table(__package__, "clients.toml"))}
 _TYPES: dict[str, Callable[..., Any]] = {
-    "choice": lambda *words: click.Choice({"@categories": CATEGORIES}.get(words[0], words)),
+    "choice": lambda *words: click.Choice(_CHOICES.get(words[0], words)),
     "int": lambda *limits: click.IntRange(**_limits(limits)) if limits else int,
     "float": lambda *limits: click.FloatRange(**_limits(limits)) if limits else float,
     "folder": lambda: FilePath(file_okay=False, path_type=Path),

@@ -335,25 +335,29 @@ async def _check_pages(settings: Settings, command: str | None, *, check_all: bo
     from scraper.render import sites as render
     from scraper.services import Services
     from scraper.site.page_change_tracker import WatchList
+    from scraper.tools.model import new_region
 
     async with Services.open(settings) as services:
         watch_list, now = WatchList(services.store.records), time.time()
         pages = [page for page in await watch_list.pages() if check_all or page.is_due(now)]
         compared = await watch_list.check(services.change_tracker, pages, now)
-    outcomes = [outcome for _, outcome in compared]
-    rows = [render.as_row(page.url, one, _ROW_TOKENS) for page, one in compared]
-    if as_json:
-        click.echo(json.dumps(message_rewriting.rewrite_json({"pages": rows}), ensure_ascii=False))
-    else:
-        for page, outcome in compared:
-            click.echo(message_rewriting.address_agent(render.as_text(page.url, outcome, _ROW_TOKENS)) + "\n")
-        if not pages and sys.stderr.isatty():  # cron sends all output by mail
-            click.echo("No page is due. Check all: search-mcp watch run --all", err=True)
+    outcomes, urls = [outcome for _, outcome in compared], [page.url for page, _ in compared]
+    budget = _ROW_TOKENS * len(urls)
+    rows = render.as_json(urls, outcomes, budget=budget)
+    text = json.dumps(message_rewriting.rewrite_json(rows), ensure_ascii=False)
+    if not as_json:
+        text = render.as_markdown(urls, outcomes, region=new_region(), budget=budget)
+        text = message_rewriting.rewrite_for_caller(message_rewriting.address_agent(text))
+    printed = ExitCode.SUCCESS
+    if as_json or pages:
+        printed = tool_output.print_text(text, None, name="watch run", is_json=as_json)
+    elif sys.stderr.isatty():  # cron sends all output by mail
+        click.echo("No page is due. Check all: search-mcp watch run --all", err=True)
     failed_commands = 0
-    for row, outcome in zip(rows, outcomes, strict=True):
+    for row, outcome in zip(rows["pages"], outcomes, strict=True):
         if command is not None and _is_change(outcome):
             failed_commands += not await _execute(command, row)
-    return exit_code(outcomes, failed_commands)
+    return exit_code(outcomes, failed_commands) or printed
 
 
 def _is_change(outcome: PageChange | ScraperError) -> bool:

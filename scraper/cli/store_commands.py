@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import click
 
 from scraper.cli import message_rewriting, tool_output
+from scraper.cli.callers import runs_for_agent
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, SIGNING, STORE_SETTINGS, command, load_settings
 from scraper.settings import Settings, SettingsError
@@ -121,8 +122,7 @@ def list_indexes(**flags: Any) -> int:
         )
     else:
         text = "There are no indexes. Create one: search-mcp index create NAME"
-    tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
-    return ExitCode.SUCCESS
+    return tool_output.print_text(text, flags["output"], max_tokens=flags["max_tokens"])
 
 
 @command("find-tools", _INDEX_SETTINGS)
@@ -190,6 +190,10 @@ def search(**flags: Any) -> int:
 @command("cache export", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""
+    from scraper.render.untrusted_text import UNTRUSTED_NOTICE
+
+    lines, is_agent = list[str](), runs_for_agent()
+    notice = {"notice": UNTRUSTED_NOTICE} if is_agent else {}
 
     async def write(page_cache: PageCache) -> int:
         count = 0
@@ -205,13 +209,15 @@ def export(as_json: bool, **flags: Any) -> int:
                 "retrieved_at": reading.retrieved_at.isoformat(),
                 "markdown": document.markdown,
             }
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            lines.append(json.dumps(line | notice, ensure_ascii=False) + "\n")
+            if not is_agent:
+                sys.stdout.write(lines.pop())
             count += 1
         return count
 
     count = _with_page_cache(load_settings(flags), write)
     click.echo(_count_pages(count), err=True)
-    return 0
+    return tool_output.print_text("".join(lines), None, name="cache export", is_json=True) if lines else 0
 
 
 @command("cache clear", LOG_SETTINGS | STORE_SETTINGS, parent=cache)

@@ -23,9 +23,10 @@ from scraper.background_tasks import on_signals
 from scraper.call_context import Deadline
 from scraper.cli import message_rewriting
 from scraper.cli.callers import RefusedError, locate, remote_command, runs_for_agent
-from scraper.cli.exit_codes import code_of_answer
+from scraper.cli.exit_codes import ExitCode, code_of_answer
 from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
 from scraper.cli.message_rewriting import rewrite_answer, rewrite_for_caller, rewrite_json, rewrite_message
+from scraper.cli.output_files import NOT_KEPT
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
@@ -270,8 +271,8 @@ def run_and_print(
     if not is_quiet:
         _warn(answer, has_rows=writes_rows, has_text=not as_json)
     name, max_tokens = " ".join(map(str, (tool, *arguments.values()))), flags.get("max_tokens")
-    print_text(text, output, max_tokens=max_tokens, name=name, is_json=as_json and not writes_rows)
-    return code_of_answer(answer)
+    printed = print_text(text, output, max_tokens=max_tokens, name=name, is_json=as_json and not writes_rows)
+    return code_of_answer(answer) or printed
 
 
 def check_folder(output: Path | None) -> None:
@@ -316,8 +317,11 @@ def wants_json(flags: dict[str, Any]) -> bool:
 
 def print_text(
     text: str, output: Path | None, *, max_tokens: int | None = None, name: str = "answer", is_json: bool = False
-) -> None:
-    """Print a text, or write it to a file; one beyond `max_tokens` is written to a file and printed in part."""
+) -> ExitCode:
+    """Print a text, or write it to a file; one beyond `max_tokens` is written to a file and printed in part.
+
+    Return INCOMPLETE if that file cannot be written.
+    """
     text, note = text if text.endswith("\n") else text + "\n", ""
     if output is not None:
         write_file(output, text)
@@ -326,6 +330,7 @@ def print_text(
         text, note = shorten(text, max_tokens or MAX_PRINTED_TOKENS, name, is_json=is_json)
     click.echo(text, nl=False)
     click.echo(note, nl=False)
+    return ExitCode.INCOMPLETE if note.startswith(NOT_KEPT) else ExitCode.SUCCESS
 
 
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:

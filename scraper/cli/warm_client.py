@@ -73,8 +73,10 @@ def run(words: Sequence[str]) -> int | None:
         for number in numbers:
             signal.signal(number, signal.default_int_handler)
         request = {"words": words, "folder": os.getcwd(), "tree": _working_tree(), "is_agent": is_agent}
-        if (answer := _exchange(request, received)) is not None:
+        answer = _exchange(request, received)
+        if "code" in answer:
             return deliver(answer)
+        causes.extend(answer.get("causes", ()))
     except KeyboardInterrupt:
         if sys.stderr.isatty():
             print("Canceled.", file=sys.stderr)
@@ -99,8 +101,7 @@ def _exchange(request: dict[str, Any], received: bytearray) -> Any:
     received.clear()
     with connect() as peer:
         answer = ask(peer, request, received)
-    is_complete = answer is None or "read" not in answer
-    return answer if is_complete else _exchange({**request, "uploads": read_files(answer["read"])}, received)
+    return _exchange({**request, "uploads": read_files(answer["read"])}, received) if "read" in answer else answer
 
 
 def socket_path() -> str:
@@ -221,7 +222,7 @@ def ask(peer: socket.socket, request: dict[str, Any], received: bytearray | None
         if peer.fileno() not in ready:
             sys.exit(1)
         if not (chunk := peer.recv(1 << 20)):
-            return json.loads(received)
+            return json.loads(received) or {}
         received += chunk
         peer.settimeout(_SIGNS_S)
     raise TimeoutError("the warm server hangs")
@@ -279,4 +280,4 @@ def deliver(answer: dict[str, Any]) -> int:
             print(f"Error: The answer cannot be written: {error.strerror}.", file=sys.stderr)
         # Python would try to write the buffered output again at exit.
         os._exit(1)
-    return int(answer["code"])
+    return int(answer["code"]) or int(any(note != kept for note, kept in notes.items()))

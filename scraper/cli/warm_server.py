@@ -151,17 +151,19 @@ class WarmServer:
                     await writer.wait_closed()
 
     async def _run(self, request: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Any:
-        """Return the answer to a request; None if its client must run it itself."""
+        """Return the answer to a request; without a code if its client must run it itself, for its `causes`."""
         folder, loop = Path(request["folder"]), asyncio.get_running_loop()
         if request["words"] == ["stop"]:
             self._stop.set()
         if request["words"] in (["start"], ["status"], ["stop"]):
             return self._status()
-        if self._is_replaced() or (self._has_relative_paths and folder != self._folder):
-            return None
+        if self._is_replaced():
+            return {"causes": ["the code, configuration or data folder of the server was changed"]}
+        if self._has_relative_paths and folder != self._folder:
+            return {"causes": ["settings with relative paths are those of another folder"]}
         if not os.access(self._settings.data_dir, os.W_OK | os.X_OK):
             # A process of its own warns that nothing is kept.
-            return None
+            return {"causes": [f"{self._settings.data_dir} cannot be written"]}
         writer.write(b" ")
         gone: asyncio.Future[Any] = asyncio.ensure_future(reader.read(1))
         calls: list[concurrent.futures.Future[ToolAnswer]] = []
@@ -194,8 +196,7 @@ class WarmServer:
         try:
             services = await self._holder.services()
         except ServicesOpenError:
-            # The process of the client reports the cause.
-            raise LeaveServerError from None
+            raise LeaveServerError({"causes": ["the services of the server do not open"]}) from None
         return await call(services)
 
     def _status(self) -> dict[str, int]:
@@ -222,13 +223,13 @@ class WarmServer:
         return True
 
 
-def _run_command(command: RemoteCommand, words: list[str]) -> dict[str, Any] | None:
-    """Run a command in the context of this thread, and return its answer; None if it must leave the server."""
+def _run_command(command: RemoteCommand, words: list[str]) -> dict[str, Any]:
+    """Run a command in the context of this thread, and return its answer; without a code if it must leave."""
     remote_command.set(command)
     try:
         code = command_line.run(words)
     except LeaveServerError as left:
-        return {"read": left.args[0]} if left.args else None
+        return left.args[0] if left.args else {}
     finally:
         command.is_over = True
     files = [(name, base64.b64encode(data).decode(), note) for name, data, note in command.files]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scraper.cli import tool_output
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.store.conftest import entry, opened
@@ -63,7 +65,20 @@ def test_export_prints_a_line_of_json_a_page(kept: dict[str, str]) -> None:
     output = command_output("cache", "export", env=kept)
     pages = [json.loads(line) for line in output.out.splitlines()]
     assert {page["markdown"] for page in pages} == {"The wind turns the mill.", "Salt and sea."}
-    assert output.err.strip() == "2 pages"
+    assert output.err.strip() == "2 pages" and not any("notice" in page for page in pages)
+
+
+def test_export_marks_pages_for_agents_and_writes_many_to_a_file(
+    kept: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = {**kept, "SEARCH_MCP_AGENT": "1"}
+    output = command_output("cache", "export", env=agent)
+    assert [json.loads(line)["notice"] for line in output.out.splitlines()] == [UNTRUSTED_NOTICE] * 2
+    monkeypatch.setattr(tool_output, "MAX_PRINTED_TOKENS", 100)
+    assert "2 lines" in command_output("cache", "export", env=agent).out
+    (file,) = tmp_path.glob(".search-mcp/cache-export-*.json")
+    assert file.read_text() == output.out
 
 
 def test_a_single_page_is_one_page(tide: dict[str, str]) -> None:

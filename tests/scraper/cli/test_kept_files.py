@@ -26,10 +26,10 @@ def way(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     return str(request.param)
 
 
-def printed(way: str, capsys: pytest.CaptureFixture[str]) -> str:
+def printed(way: str, capsys: pytest.CaptureFixture[str], *, code: int = 0, is_json: bool = False) -> str:
     """Return what a command prints of the long text, in a process of its own or as the client of a server."""
     if way == "process":
-        print_text(PARTS, None, max_tokens=LIMIT, name="long")
+        assert print_text(PARTS, None, max_tokens=LIMIT, name="long", is_json=is_json) == code
         return capsys.readouterr().out
 
     def run(_: object) -> None:
@@ -38,11 +38,11 @@ def printed(way: str, capsys: pytest.CaptureFixture[str]) -> str:
     command = RemoteCommand(Path.cwd(), True, "", run, Settings())  # type: ignore[arg-type]
     token = remote_command.set(command)
     try:
-        parts = shorten(PARTS, LIMIT, "long", is_json=False)
+        parts = shorten(PARTS, LIMIT, "long", is_json=is_json)
     finally:
         remote_command.reset(token)
     files = [(name, base64.b64encode(data).decode(), note) for name, data, note in command.files]
-    assert warm_client.deliver({"files": files, "printed": [(0, part) for part in parts], "code": 0}) == 0
+    assert warm_client.deliver({"files": files, "printed": [(0, part) for part in parts], "code": 0}) == code
     return capsys.readouterr().out
 
 
@@ -78,7 +78,7 @@ def test_a_folder_that_is_a_link_gets_no_file(way: str, tmp_path: Path, capsys: 
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / ".gitignore").write_text("*.pyc\n")
     Path(".search-mcp").symlink_to(tmp_path / "repo")
-    output = printed(way, capsys)
+    output = printed(way, capsys, code=1)
     assert "## Part 5" in output and ".search-mcp is a link" in output and "The rest is in" not in output
     assert [one.name for one in (tmp_path / "repo").iterdir()] == [".gitignore"]
     assert (tmp_path / "repo" / ".gitignore").read_text() == "*.pyc\n"
@@ -87,6 +87,7 @@ def test_a_folder_that_is_a_link_gets_no_file(way: str, tmp_path: Path, capsys: 
 def test_an_answer_that_cannot_be_kept_is_printed(way: str, capsys: pytest.CaptureFixture[str]) -> None:
     # A file in place of the folder, because root may write to any folder.
     Path(".search-mcp").write_text("")
-    output = printed(way, capsys)
+    output = printed(way, capsys, code=1)
     assert "## Part 5" in output and "--start" in output and output.count("cannot be written") == 1
     assert "The rest is in" not in output
+    assert "cannot be written" in printed(way, capsys, code=1, is_json=True)

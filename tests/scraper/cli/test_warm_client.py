@@ -183,7 +183,7 @@ def test_ctrl_c_ends_the_printing(runtime: Path, monkeypatch: pytest.MonkeyPatch
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(warm_client, "connect", lambda: ours)
     monkeypatch.setattr(warm_client, "deliver", interrupt)
-    theirs.sendall(b"{}")
+    theirs.sendall(b'{"code": 0}')
     theirs.shutdown(socket.SHUT_WR)
     with theirs:
         assert warm_client.run(["fetch", "example.com"]) == 130
@@ -258,6 +258,27 @@ def test_other_code_data_or_settings_have_another_server(
     assert (warm_client.socket_path() == before) is (changed == "agent")
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ('{"causes": ["the data folder was changed"]}', "no warm server ran it: the data folder was changed. "),
+        ("{}", ""),
+    ],
+)
+def test_a_session_is_lost_for_a_cause_if_the_server_leaves_the_command_here(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sent: str, shown: str
+) -> None:
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(warm_client, "connect", lambda: ours)
+    theirs.sendall(sent.encode())
+    theirs.shutdown(socket.SHUT_WR)
+    words = ["browse", "--session", "abcdef", "look"]
+    with theirs:
+        assert warm_client.run(words) is None
+    assert main.run(words) == 5
+    assert (shown or "flags of settings begin one") in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("sent", "code"), [(b"", None), (b" ", 5)])
 def test_steps_are_never_repeated(
     runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sent: bytes, code: int | None
@@ -298,7 +319,7 @@ def test_the_client_reads_the_files_of_a_session(remote: RemoteCommand, tmp_path
     remote.settings = replace(remote.settings, document_root=tmp_path)
     with pytest.raises(LeaveServerError) as needed:
         main.run(steps)
-    assert needed.value.args == ({"note.md": str(tmp_path / "note.md")},)
+    assert needed.value.args == ({"read": {"note.md": str(tmp_path / "note.md")}},)
     assert main.run(["browse", "--session", "3fa92c", 'upload "Scan" = note.txt: Tides.']) == 0
     remote.uploads = {"note.md": b"The moon pulls."}
     assert main.run(steps) == 0

@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,8 +18,8 @@ import pytest
 
 from scraper.cli import warm_client
 from tests.growth import thorough
-from tests.scraper.cli.warm import Warm, warm_commands
-from tests.scraper.process import SOON_S, alive, chromium_of, until
+from tests.scraper.cli.warm import ENTRY, Warm, warm_commands
+from tests.scraper.process import REPOSITORY, SOON_S, alive, chromium_of, until
 from tests.site.running import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.own_processes, pytest.mark.slow]
@@ -157,6 +158,7 @@ async def test_a_configuration_is_that_of_the_first_command_too(warm: Warm, site
         config.write_text('acting = "act"\n')
     acted = await warm.run("act", f"open {site.url('/acting/form')}", env=variables)
     assert acted.code == 0, acted.err
+    assert "no warm server ran it: the code, configuration or data folder" in acted.err
     await until(lambda: not alive([server]), limit_s=SOON_S)
 
 
@@ -167,6 +169,55 @@ async def test_each_command_warns_that_nothing_is_kept(warm: Warm, site: Site) -
     for _ in range(2):
         output = await warm.run("fetch", site.url("/static/1"), env={"SEARCH_MCP_LOG_LEVEL": "warning"})
         assert output.code == 0 and "continuing without the cache" in output.err
+
+
+async def test_all_servers_are_shown_and_stopped(warm: Warm) -> None:
+    assert (await warm.run("server", "stop", "--all")).code == 1
+    for language in ("de", "fr"):
+        await warm.run("server", "start", env={"SEARCH_MCP_LANGUAGE": language})
+    shown = (await warm.run("server", "status", "--all", "--json")).out.splitlines()
+    assert {json.loads(line)["process"] for line in shown} == {server.pid for server in warm.servers()}
+    assert len(shown) == 2 and (await warm.run("server", "stop", "--all")).code == 0
+    await until(lambda: not warm.processes(), limit_s=SOON_S)
+
+
+async def test_two_versions_at_once_have_two_servers(warm: Warm, site: Site) -> None:
+    other = warm.folder / "other"
+    other.mkdir()
+    for package in ("scraper", "browsers"):
+        (other / package).symlink_to(REPOSITORY / package)
+    versions = [{"PYTHONPATH": str(REPOSITORY)}, {"PYTHONPATH": str(other)}]
+    for version in versions:
+        for _ in range(2):
+            assert "volume 1\n" in (await warm.run("fetch", site.url("/static/1"), env=version)).out
+    assert len(warm.servers()) == 2
+    opened = await warm.run("browse", f"open {site.url('/acting/form')}", env=versions[0])
+    session = re.findall(r"^Session (\w+):", opened.out, re.MULTILINE)[0]
+    codes = [(await warm.run("browse", "--session", session, "look", env=version)).code for version in versions]
+    assert codes == [0, 5]
+
+
+@pytest.mark.parametrize("inodes", [1, 2])
+def test_a_command_is_answered_where_the_runtime_folder_has_no_space(warm: Warm, site: Site, inodes: int) -> None:
+    full = warm.folder / "full"
+    full.mkdir(mode=0o700)
+    mount = f"mount -t tmpfs -o mode=700,nr_inodes={inodes} tmpfs {full}"
+    if (
+        not shutil.which("unshare")
+        or subprocess.run(["unshare", "-rm", "sh", "-c", mount], capture_output=True).returncode
+    ):
+        pytest.skip("this machine mounts no file system for tests")
+    command = shlex.join([sys.executable, *ENTRY, "browse", f"open {site.url('/acting/form')}"])
+    made = f"mkdir -m 700 {full}/search-mcp;" if inodes > 1 else ""
+    output = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", f"{mount}; {made} {command}"],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), **warm.variables, "XDG_RUNTIME_DIR": str(full)},
+        cwd=warm.folder / "work",
+        capture_output=True,
+        text=True,
+    )
+    assert output.returncode == 0 and 'textbox "Name"' in output.stdout and not warm.servers()
+    assert "no warm server ran it: " in output.stderr and "No space left" in output.stderr
 
 
 async def test_the_server_is_started_shown_and_stopped(warm: Warm) -> None:

@@ -120,14 +120,16 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(
         env = variables(tmp_path, served)
         command_output("watch", "add", served.url, "--every", "1m", env=env)
         first = command_output("watch", "run", env=env)
-        assert first.code == 0 and "first reading" in first.out
+        assert first.code == 0 and "first reading" in first.out and "untrusted" not in first.out
         due = command_output("watch", "run", "--json", env=env)
-        assert due.code == 0 and json.loads(due.out) == {"pages": []}
+        assert due.code == 0 and json.loads(due.out)["pages"] == []
         made.price = "15 EUR"
         script = tmp_path / "note.py"
         script.write_text(f"import sys, pathlib; pathlib.Path({str(tmp_path / 'seen')!r}).write_text(sys.stdin.read())")
-        changed = command_output("watch", "run", "--all", "--exec", f"{sys.executable} {script}", env=env)
+        words, agent = ("watch", "run", "--all", "--exec", f"{sys.executable} {script}"), {"SEARCH_MCP_AGENT": "1"}
+        changed = command_output(*words, env={**env, **agent})
         assert changed.code == 10 and "~ A ticket costs [-12-] {+15+} EUR for adults." in changed.out
+        assert changed.out.startswith("Pages: 1 changed.\n<<<untrusted ")
         seen = json.loads((tmp_path / "seen").read_text())
         assert seen["url"] == served.url and seen["changes"][0]["kind"] == "edited"
         made.price = "18 EUR"
