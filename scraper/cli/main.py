@@ -144,10 +144,8 @@ def show_help(ctx: click.Context, words: tuple[str, ...]) -> None:
 @command("version")
 def show_version(as_json: bool) -> None:
     """Print the version."""
-    if as_json:
-        click.echo(json.dumps({"version": version(), "python": platform.python_version()}))
-    else:
-        click.echo(f"{PROGRAM_NAME} {version()}")
+    found = {"version": version(), "python": platform.python_version()}
+    click.echo(json.dumps(found) if as_json else f"{PROGRAM_NAME} {version()}")
 
 
 @command("completion")

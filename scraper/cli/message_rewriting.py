@@ -51,22 +51,14 @@ def rewrite_answer(text: str) -> str:
     return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
 
 
-def rewrite_json(data: Any) -> Any:
-    """Convert the sentences of a JSON answer with `rewrite_message`; data of pages stays unchanged."""
+def rewrite_json(data: Any, key: str = "") -> Any:
+    """Convert the sentences of a JSON answer, or of its `key`, with `rewrite_message`; data of pages stays unchanged."""
     if isinstance(data, list):
-        return list(map(rewrite_json, data))
-    if not isinstance(data, dict):
-        return data
-    return {
-        key: _rewrite_sentences(value) if key in _MESSAGE_KEYS else rewrite_json(value) if key in _ROW_KEYS else value
-        for key, value in data.items()
-    }
-
-
-def _rewrite_sentences(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_rewrite_sentences, value))
-    return rewrite_message(value) if isinstance(value, str) else value
+        return [rewrite_json(value, key) for value in data]
+    if isinstance(data, dict):
+        known = _MESSAGE_KEYS | _ROW_KEYS
+        return {name: rewrite_json(value, name) if name in known else value for name, value in data.items()}
+    return rewrite_message(data) if key in _MESSAGE_KEYS and isinstance(data, str) else data
 
 
 def _name_option(argument: str) -> str:

@@ -40,7 +40,7 @@ SESSION_LIFETIME_S = 3_600.0
 _USED_AT = "WARM_SERVER_USED_AT"
 """Variable with the time of the last call, by the clock of the machine, for a server that starts itself anew."""
 _CHECK_S = 5.0
-_SIGN_OF_LIFE_S = 5.0
+"""Seconds between two looks at idle services, and between two signs of life for a client."""
 _REQUEST_S = 10.0
 """Seconds for the one line of a request."""
 _REQUEST_BYTES = 1 << 26
@@ -183,7 +183,7 @@ class WarmServer:
             self._threads, context.run, _run_command, command, request["words"]
         )
         while not work.done():
-            await asyncio.wait({work, gone}, timeout=_SIGN_OF_LIFE_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, gone}, timeout=_CHECK_S, return_when=asyncio.FIRST_COMPLETED)
             if gone.done():
                 for call in calls:
                     call.cancel()
