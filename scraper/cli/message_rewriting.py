@@ -52,7 +52,7 @@ def rewrite_answer(text: str) -> str:
 
 
 def rewrite_json(data: Any, key: str = "") -> Any:
-    """Convert the sentences of a JSON answer, or of its `key`, with `rewrite_message`; data of pages stays unchanged."""
+    """Convert the messages in a JSON answer, or in its `key`, with `rewrite_message`; data of pages stays unchanged."""
     if isinstance(data, list):
         return [rewrite_json(value, key) for value in data]
     if isinstance(data, dict):
