@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.cli import tool_output
+from scraper.cli import store_commands, tool_output
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.cli.in_process import command_output
@@ -95,7 +95,14 @@ def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
     assert command_output("cache", "stats", env=kept).out.startswith("0 pages")
 
 
-@pytest.mark.parametrize("words", ["stats", "search sea", "export", "clear --yes"])
+WITH_STORE = ("stats", "search sea", "export", "clear --yes")
+
+
+def test_each_command_is_tried_with_an_unusable_cache() -> None:
+    assert {words.split()[0] for words in WITH_STORE} == set(store_commands.cache.commands)
+
+
+@pytest.mark.parametrize("words", WITH_STORE)
 def test_an_unusable_cache_is_reported_in_one_line(kept: dict[str, str], words: str) -> None:
     with sqlite3.connect(Path(kept["SEARCH_MCP_DATA"]) / FILE_NAME) as connection:
         connection.execute("PRAGMA user_version = 99")

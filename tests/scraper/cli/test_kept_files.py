@@ -10,6 +10,7 @@ import pytest
 from scraper.cli import warm_client
 from scraper.cli.callers import RemoteCommand, remote_command
 from scraper.cli.files import describe_file, shorten
+from scraper.cli.output_files import NOT_KEPT
 from scraper.cli.tool_output import print_text
 from scraper.settings import Settings
 from scraper.text.token_estimate import estimate
@@ -90,4 +91,4 @@ def test_an_answer_that_cannot_be_kept_is_printed(way: str, capsys: pytest.Captu
     output = printed(way, capsys, code=1)
     assert "## Part 5" in output and "--start" in output and output.count("cannot be written") == 1
     assert "The rest is in" not in output
-    assert "cannot be written" in printed(way, capsys, code=1, is_json=True)
+    assert printed(way, capsys, code=1, is_json=True).startswith(NOT_KEPT)
