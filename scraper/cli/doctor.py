@@ -14,7 +14,7 @@ import click
 
 from scraper.cli import tool_output
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import Command, command
+from scraper.cli.setting_options import command
 from scraper.errors import ScraperError, format_error
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file, version
@@ -150,9 +150,7 @@ def _show(findings: Iterable[Finding], *, is_quiet: bool = False) -> list[Findin
     return found
 
 
-@click.command(cls=Command, examples=["install-browser", "install-browser --no-fonts"])
-@click.option("--fonts/--no-fonts", default=True, help="Also install fonts for Chinese, Japanese, Korean and emoji.")
-@click.option("--json", "as_json", is_flag=True, help="Print what is installed as JSON.")
+@command("install-browser")
 def install_browser(fonts: bool, as_json: bool) -> int:
     """Install Chromium.
 

@@ -9,7 +9,7 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -38,9 +38,7 @@ def serve(**flags: Any) -> None:
     By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT connectors are at
     /openai/mcp.
     """
-    settings = load_settings(flags)
-    with _errors_in_one_line():
-        entrypoints.run_http(settings, version=version())
+    entrypoints.run_http(load_settings(flags), version=version())
 
 
 @command("stdio", None, without=WEB_ONLY)
@@ -50,19 +48,7 @@ def stdio(first: FirstMessage | None, /, toolset: str, **flags: Any) -> None:
 
     For the program that started it; the log goes to stderr.
     """
-    settings = load_settings(flags)
-    with _errors_in_one_line():
-        entrypoints.run_stdio(settings, version=version(), toolset=toolset, first=first)
-
-
-@contextlib.contextmanager
-def _errors_in_one_line() -> Iterator[None]:
-    try:
-        yield
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
-    except ServerStartError as error:
-        raise click.ClickException(str(error)) from None
+    entrypoints.run_stdio(load_settings(flags), version=version(), toolset=toolset, first=first)
 
 
 PROGRAM_NAME = "search-mcp"
@@ -238,9 +224,11 @@ def run(arguments: list[str], first: FirstMessage | None = None) -> int:
         code = group.main(arguments, prog_name=PROGRAM_NAME, standalone_mode=False, obj=first)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
+    except (click.ClickException, SettingsError, ServerStartError) as error:
+        kind = click.UsageError if isinstance(error, SettingsError) else click.ClickException
+        shown = error if isinstance(error, click.ClickException) else kind(str(error))
+        shown.show()
+        return shown.exit_code
     except OSError as error:
         if error.errno not in _FULL:
             raise

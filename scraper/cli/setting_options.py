@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from scraper.cli import callers
 from scraper.cli.callers import check_flag, check_path, runs_for_agent
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
-from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
+from scraper.settings import FILE_ONLY, Setting, Settings, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
 from scraper.values.text import read_table
 from scraper.values.types import ChoiceValue
@@ -172,15 +172,12 @@ def _parameter(entry: Mapping[str, Any]) -> Callable[[F], F]:
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Load the settings, and report unknown variables on stderr; raise UsageError if one is invalid."""
+    """Load the settings, and report unknown variables on stderr; raise SettingsError if one is invalid."""
     for sentence in unknown_variables(os.environ):
         click.echo(sentence, err=True)
     if (remote := callers.remote_command.get()) is not None:
         return remote.settings
-    try:
-        return Settings.load(os.environ, flags, find_config_file())
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    return Settings.load(os.environ, flags, find_config_file())
 
 
 def _option(setting: Setting) -> Callable[[F], F]:

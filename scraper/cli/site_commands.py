@@ -28,7 +28,7 @@ from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, SERVER_ONLY, STORE_SETTINGS, command, load_settings
 from scraper.errors import ScraperError
-from scraper.settings import Settings, SettingsError
+from scraper.settings import Settings
 from scraper.settings.files import is_installed
 from scraper.urls import guess_urls
 
@@ -89,8 +89,6 @@ def run_job(
 
     try:
         report = tool_output.run_coroutine(_run(spec, settings, cluster, watcher, minutes))
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
     except BulkError as error:
         raise click.ClickException(str(error)) from None
     except asyncio.CancelledError:
@@ -368,9 +366,7 @@ def exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: in
     """Return the exit code for the outcomes of watched pages and the number of commands that failed."""
     if any(map(_is_change, outcomes)):
         return ExitCode.INCOMPLETE if failed_commands else ExitCode.CHANGED
-    codes = {code_of_error(outcome) for outcome in outcomes if isinstance(outcome, ScraperError)}
-    if not codes:
-        return ExitCode.SUCCESS
+    codes = {code_of_error(outcome) for outcome in outcomes if isinstance(outcome, ScraperError)} or {ExitCode.SUCCESS}
     return codes.pop() if len(codes) == 1 else ExitCode.INCOMPLETE
 
 

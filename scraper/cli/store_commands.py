@@ -21,7 +21,7 @@ from scraper.cli import message_rewriting, tool_output
 from scraper.cli.callers import runs_for_agent
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, SIGNING, STORE_SETTINGS, command, load_settings
-from scraper.settings import Settings, SettingsError
+from scraper.settings import Settings
 
 if TYPE_CHECKING:
     from scraper.caching import PageCache
@@ -339,12 +339,9 @@ def identity(rotate: bool, **flags: Any) -> int:
     from scraper.settings.signing import rotate_key
 
     settings = replace(load_settings(flags), identity="signed")
-    try:
-        if rotate:
-            rotate_key(settings.data_dir)
-        signer = settings.signer()
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    if rotate:
+        rotate_key(settings.data_dir)
+    signer = settings.signer()
     assert signer is not None
     click.echo(signer.directory(urlsplit(signer.agent).netloc)[0].decode())
     return ExitCode.SUCCESS

@@ -29,7 +29,7 @@ from scraper.cli.message_rewriting import rewrite_answer, rewrite_for_caller, re
 from scraper.cli.output_files import NOT_KEPT
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
-from scraper.settings import Settings, SettingsError, setting_table
+from scraper.settings import Settings, setting_table
 from scraper.urls import guess_urls, parse_address, parse_target, request_key
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
         return run_coroutine(run())
     except DatabaseUnavailableError:
         raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def run_coroutine(work: Coroutine[Any, Any, T]) -> T:

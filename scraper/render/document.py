@@ -8,13 +8,14 @@ from typing import Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.model import Document, Reading
+from scraper.render import page as render_page
 from scraper.render.json_truncation import drop_empty
-from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
-from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, mark_untrusted
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import PAGE_MARK, TextCut, find_headings
 from scraper.text.sanitize import clean, clean_line
 
+_BUDGET = render_page.BODY_BUDGET
 _UNITS = {"pptx": "slide", "odp": "slide"} | dict.fromkeys(("xlsx", "xls", "xlsb", "ods"), "sheet")
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
@@ -34,7 +35,7 @@ class DocumentPart:
 
 
 def as_markdown(
-    reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
+    reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = _BUDGET
 ) -> str:
     """Return header, text or outline in an untrusted region, and how to continue; raise as `select_pages` does."""
     reading = select_pages(reading, part.pages)
@@ -46,40 +47,28 @@ def as_markdown(
         body = "\n".join(lines) or "(no headings)"
         return "\n".join([*_header(reading, None, now), mark_untrusted(body, region)])
     piece = _piece(reading.document.markdown, part, budget)
-    document = reading.document
-    source = display_url(reading.url, requested=reading.requested_url)
-    facts = [
-        f"{name}: {fact}"
-        for name, fact in (
-            ("Full source", full_url(reading.url, source, _MAX_SOURCE)),
-            ("Title", clean_fact(document.title)),
-            ("Author", clean_fact(document.author)),
-        )
-        if fact
-    ]
-    body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
-    text = mark_untrusted("\n".join([*facts, "", body]) if facts else body, region)
+    text = render_page.untrusted_page(reading, piece, region)
     parts = ["\n".join([*_header(reading, piece, now), text])]
     if piece.next_start is not None:
         more = ", and the same pages" if part.pages else ""
-        parts.append(f"{cut_note(piece)} To go on, call read_doc again with start={piece.end}{more}.")
+        parts.append(f"{render_page.cut_note(piece)} To go on, call read_doc again with start={piece.end}{more}.")
     return "\n\n".join(parts)
 
 
-def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) -> dict[str, object]:
+def as_json(reading: Reading, part: DocumentPart, *, budget: int = _BUDGET) -> dict[str, object]:
     """Return the answer as an object; raise as `select_pages` does."""
     reading = select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
     facts: dict[str, object] = {
         "next_start": piece.next_start,
-        "author": clean_fact(document.author),
+        "author": render_page.clean_fact(document.author),
         "pages": document.page_count,
     }
     facts |= {"ocr_needed": list(document.ocr_pages), "encrypted": document.encrypted}
     return {
         "content": piece.text,
-        "title": clean_fact(document.title),
+        "title": render_page.clean_fact(document.title),
         "format": document.format,
         "total_chars": piece.total,
         "start": piece.start,
@@ -91,7 +80,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
         **({"outline": _outline_rows(document)} if part.outline else {}),
         "cached": reading.cached,
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
-        **drop_empty({"warnings": [clean_line(warning, MAX_FACT) for warning in reading.warnings]}),
+        **drop_empty({"warnings": [clean_line(warning, render_page.MAX_FACT) for warning in reading.warnings]}),
         "notice": UNTRUSTED_NOTICE,
     }
 
@@ -105,11 +94,11 @@ def index_document_as_markdown(
     address: str,
     region: str,
     start: int = 0,
-    budget: int = BODY_BUDGET,
+    budget: int = _BUDGET,
 ) -> str:
     """Return a header, the text from `start` in an untrusted region, and the URI of the next part."""
     text = clean(content)[0]
-    piece = cut_to_budget(text, start, budget)
+    piece = render_page.cut_to_budget(text, start, budget)
     head = [f"Index: {index}", f"Tokens: about {token_estimate.estimate(piece.shown):,}"]
     if piece.start or piece.next_start is not None:
         head.append(f"Characters: {piece.start}-{piece.end} of {piece.total}")
@@ -119,7 +108,7 @@ def index_document_as_markdown(
     body = "\n".join([*facts, "", piece.shown or "(no text)"])
     parts = ["\n".join([*head, mark_untrusted(body, region)])]
     if piece.next_start is not None:
-        parts.append(f"{cut_note(piece)} They are at {address}?start={piece.end}")
+        parts.append(f"{render_page.cut_note(piece)} They are at {address}?start={piece.end}")
     return "\n\n".join(parts)
 
 
@@ -134,9 +123,9 @@ def _outline_rows(document: Document) -> list[dict[str, Any]]:
 def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
     """Return exactly the requested length, up to `MAX_LENGTH`, or as much as fits the budget, cut at a paragraph."""
     if part.length is None:
-        return cut_to_budget(markdown, part.start, budget)
+        return render_page.cut_to_budget(markdown, part.start, budget)
     start = max(0, min(part.start, len(markdown)))
-    end = min(len(markdown), start + min(part.length, MAX_LENGTH))
+    end = min(len(markdown), start + min(part.length, render_page.MAX_LENGTH))
     return TextCut(markdown[start:end], start, end, len(markdown))
 
 
@@ -173,7 +162,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
     if piece is not None:
         facts.append(f"Tokens: {token_estimate.estimate(piece.shown):,}")
     if reading.cached:
-        facts.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
+        facts.append(f"Cached: {render_page.read_ago(reading.retrieved_at, now)}")
     lines = [" ".join(facts)]
     if piece is not None and (piece.start or piece.next_start is not None):
         next_start = f"; next: start={piece.end}" if piece.next_start is not None else ""
@@ -182,7 +171,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
         more = f" and {len(scanned) - _MAX_LISTED} more" if len(scanned) > _MAX_LISTED else ""
         listed = ", ".join(map(str, scanned[:_MAX_LISTED])) + more
         lines.append(f"ocr_needed: {listed} (images of text, which are not read)")
-    lines += [f"Warning: {clean_line(warning, MAX_FACT)}" for warning in reading.warnings]
+    lines += [f"Warning: {clean_line(warning, render_page.MAX_FACT)}" for warning in reading.warnings]
     return lines
 
 

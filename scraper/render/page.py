@@ -235,7 +235,7 @@ def untrusted_page(
     """Return metadata and text of a page in an untrusted region, with the full URL if the header has a part of it."""
     document = reading.document
     address = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
-    body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
+    body = piece.shown or ("(the end of the text)" if piece.start else "(no text)")
     title = clean_fact(document.title, fact_chars)
     stated = {name: clean_fact(f"{value}", fact_chars) or "" for name, value in document.facts}
     rating, count = stated.get("rating", ""), stated.get("rating_count")
@@ -283,10 +283,12 @@ LINK_STYLES = ("inline", "numbered", "no")
 """Links with their URLs, with numbers and the URLs at the end, or only their texts."""
 FORMATS = ("markdown", "json", "text", "html")
 
-_LINK = re.compile(rf"(\\.|`[^`\n]*`)|(!?)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]({LINK_TARGET})")
-"""A link or picture. Escaped characters and code match too, so that nothing begins within them."""
-_NO_TEXT = re.compile(r"(?:```|~~~).*|\|?(?:\s*:?-{3,}:?\s*\|)+|<!-- page \d+ -->")
-"""Lines of marks alone: fences, the rule below a table head, the number of a page."""
+_LINK = re.compile(
+    rf"(\\.|`[^`\n]*`)|<(https?://[^\s<>]+)>|(!?)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]({LINK_TARGET})"
+)
+"""A bare URL, link or picture. Escaped characters and code match too, so that nothing begins within them."""
+_NO_TEXT = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+|\*{3}|<!-- page \d+ -->")
+"""Lines of marks alone: rules, also below a table head, and the number of a page."""
 
 
 def convert_piece(piece: TextCut, links: str, form: str) -> TextCut:
@@ -298,7 +300,8 @@ def convert_piece(piece: TextCut, links: str, form: str) -> TextCut:
         # Imported late: few calls need it.
         from markdown_it import MarkdownIt
 
-        return replace(styled, text=MarkdownIt("js-default").render(styled.shown).strip(), before="", after="")
+        html = MarkdownIt("js-default").render(_convert_prose(styled.shown, _list_definitions)).strip()
+        return replace(styled, text="\n".join(map(_restore_page_number, html.split("\n"))), before="", after="")
     return styled
 
 
@@ -307,34 +310,50 @@ def convert_links(markdown: str, style: str) -> str:
     numbers: dict[str, int] = {}
 
     def convert(match: re.Match[str]) -> str:
-        kept, mark, text, target = match.groups()
+        kept, address, mark, text, target = match.groups()
         if kept:
             return kept
+        if address:
+            return address if style == "no" else match.group()
         if style == "no" or not text:
             return text
         url = target[1:-1].partition(" ")[0]
         return f"{mark}[{text}][{numbers.setdefault(url, len(numbers) + 1)}]"
 
-    parts, end = [], 0
-    for block in find_atomic_blocks(markdown, len(markdown)):
-        parts += [_LINK.sub(convert, markdown[end : block.start]), markdown[block.start : block.end]]
-        end = block.end
-    text = "".join([*parts, _LINK.sub(convert, markdown[end:])])
+    text = _convert_prose(markdown, lambda part: _LINK.sub(convert, part))
     references = "\n".join(f"[{number}]: {url}" for url, number in numbers.items())
     return f"{text.rstrip()}\n\n{references}" if references else text
 
 
-def _plain_text(markdown: str) -> str:
-    """Return a text without the marks of Markdown; code stays as it is."""
+def _convert_prose(markdown: str, convert: Callable[[str], str]) -> str:
+    """Return a Markdown text with all but its blocks of code and formulas converted."""
     parts, end = [], 0
     for block in find_atomic_blocks(markdown, len(markdown)):
-        code = markdown[block.start : block.end].splitlines()
-        parts += [*_plain_lines(markdown[end : block.start]), *(line for line in code if not _NO_TEXT.fullmatch(line))]
+        parts += [convert(markdown[end : block.start]), markdown[block.start : block.end]]
         end = block.end
-    lines = [*parts, *_plain_lines(markdown[end:])]
+    return "".join([*parts, convert(markdown[end:])])
+
+
+def _list_definitions(markdown: str) -> str:
+    """Return prose with definitions as items of lists, which CommonMark has; the marks have the same width."""
+    lines = markdown.split("\n")
+    return "\n".join(line.replace(":", "-", 1) if line.lstrip().startswith(":   ") else line for line in lines)
+
+
+def _restore_page_number(line: str) -> str:
+    """Return a line of HTML; an escaped comment with the number of a page becomes a comment again."""
+    number = line.removeprefix("<p>&lt;!-- page ").removesuffix(" --&gt;</p>")
+    return f"<!-- page {number} -->" if number.isdecimal() and number != line else line
+
+
+def _plain_text(markdown: str) -> str:
+    """Return a text without the marks of Markdown; code stays as it is."""
+    lines = _convert_prose(markdown, _plain_lines).splitlines()
+    lines = [line for line in lines if not line.lstrip().startswith(("```", "~~~", "$$"))]
     return "\n".join(line for at, line in enumerate(lines) if line or (at and lines[at - 1]))
 
 
-def _plain_lines(markdown: str) -> list[str]:
-    lines = (line.strip() for line in markdown.splitlines())
-    return [visible_line(line).removesuffix("|").rstrip() for line in lines if not _NO_TEXT.fullmatch(line)]
+def _plain_lines(markdown: str) -> str:
+    lines = (line.strip().removeprefix(":   ") for line in markdown.splitlines())
+    plain = (visible_line(line).removesuffix("|").rstrip() for line in lines if not _NO_TEXT.fullmatch(line))
+    return "".join(f"{line}\n" for line in plain)

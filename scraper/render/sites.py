@@ -134,8 +134,10 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     head += _warning_lines(site.warnings)
     end = start + len(rows)
     if not rows:
-        return "\n".join([*head, "No page from this `start` on." if start else "No page was found."])
-    head.append(f"Pages {start + 1:,} to {end:,}." + (f" Next: start={end}." if end < len(ranked) else ""))
+        none = "No page matches: without `question`, all are listed." if site.pages else "No page was found."
+        return "\n".join([*head, "No page from this `start` on." if start else none])
+    matching = f" of {len(ranked):,} that match the question" if ranked[0][1] else ""
+    head.append(f"Pages {start + 1:,} to {end:,}{matching}." + (f" Next: start={end}." if end < len(ranked) else ""))
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(site.url))
     head.append(f"Paths are those of {origin}")
     body = [_page_line(page, origin) for page, _ in rows]

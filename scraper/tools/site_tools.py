@@ -127,10 +127,12 @@ async def _map(services: Services, arguments: dict[str, Any], call: model.ToolCa
     site = await services.site_maps.get(arguments["url"], **call.options)
     # A list of 100,000 pages takes some seconds.
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
+    if arguments["question"]:
+        ranked = [(page, score) for page, score in ranked if score]
     start, max_pages, budget = arguments["start"], arguments["limit"], model.body_budget(services.settings, call)
     if arguments["format"] == "json":
         return model.json_answer(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget))
     text = render.map_as_markdown(
         site, ranked, start=start, max_pages=max_pages, region=model.new_region(), budget=budget
     )
-    return model.ToolAnswer(text, is_empty=not site.pages)
+    return model.ToolAnswer(text, is_empty=not ranked)

@@ -99,6 +99,28 @@ def test_links_and_formats_of_a_page() -> None:
     assert as_json(page, links="no")["content"] == shown(links="no")
 
 
+@pytest.mark.parametrize(
+    ("markdown", "text", "html"),
+    [
+        (
+            "Knot\n:   A mile\n:   A loop\n\n    Two ends.",
+            "Knot\nA mile\nA loop\n\nTwo ends.",
+            "<p>Two ends.</p>\n</li>",
+        ),
+        ("Log\n:   - wood\n    - book", "Log\nwood\nbook", "<li>\n<ul>\n<li>wood</li>"),
+        ("```\n:   code\n```", ":   code", "<pre><code>:   code\n</code></pre>"),
+        ("1. One\n\n   ```sh\n   ls\n   ```\n\n2. Two", "One\n\n   ls\n\nTwo", '<code class="language-sh">ls\n'),
+        ("<!-- page 3 -->\n\nText", "Text", "<!-- page 3 -->\n<p>Text</p>"),
+        ("\\<!-- page 3 --><script>-->", "<!-- page 3 --><script>-->", "&lt;!-- page 3 --&gt;&lt;script&gt;--&gt;"),
+        ("A\n\n***\n\n<https://a.example/>", "A\n\nhttps://a.example/", '<a href="https://a.example/">'),
+    ],
+)
+def test_text_and_html_have_no_marks_of_markdown(markdown: str, text: str, html: str) -> None:
+    shown = [as_markdown(reading(markdown), region=REGION, form=form) for form in ("text", "html")]
+    assert shown[0].partition(">>>\n")[2].partition("\n<<<end")[0].strip() == text
+    assert html in shown[1] and "<script" not in shown[1]
+
+
 def test_a_fragment_is_no_redirect() -> None:
     assert "Requested" not in as_markdown(reading(requested_url=f"{URL}#part"), region=REGION)
 
@@ -122,7 +144,7 @@ def test_the_last_piece_does_not_ask_to_go_on() -> None:
 
 def test_an_empty_page_is_stated() -> None:
     assert "(no text)" in as_markdown(reading(""), region=REGION)
-    assert "(the end of the page)" in as_markdown(reading("Words."), region=REGION, start=1_000)
+    assert "(the end of the text)" in as_markdown(reading("Words."), region=REGION, start=1_000)
 
 
 @pytest.mark.parametrize(
