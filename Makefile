@@ -12,7 +12,7 @@ IMAGE := search-mcp
 CORPORA := corpora
 # Each process that a test starts would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
-BENCHMARKS := page_readiness hidden_text egress throughput search store soak
+BENCHMARKS := page_readiness hidden_text egress throughput search store coding_agents soak
 INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 .DELETE_ON_ERROR:

@@ -12,8 +12,14 @@ import pytest
 
 from scraper.cli.client_config import FOLDERS, find_other_stubs
 from scraper.cli.doctor_checks import check_skills
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.files import MAX_PRINTED_TOKENS
 from scraper.cli.main import group
+from scraper.cli.warm_server import SERVER_IDLE_S
+from scraper.search.research import MAX_COMPARED_URLS
+from scraper.settings import Settings
 from scraper.text.token_estimate import estimate
+from scraper.tools.registry import all_tools
 from scraper.tools.skills import GUIDES, read_guide
 from tests.scraper.cli.in_process import command_output
 
@@ -40,8 +46,26 @@ def test_commands_and_options_of_the_guides_exist(name: str) -> None:
 
 
 def test_exit_codes_of_the_guide_are_those_of_the_commands() -> None:
-    codes = re.search(r"Exit codes: (.+)", read_guide("core").replace("\n", " "))
-    assert codes and {0, 1, 2, 3, 4} <= {int(number) for number in re.findall(r"\b(\d)\b", codes[1])}
+    codes = read_guide("core").replace("\n", " ").partition("Exit codes: ")[2].partition(".")[0]
+    # Only the person runs `watch` and interrupts.
+    assert set(re.findall(r"\b(\d) ", codes)) == {str(int(code)) for code in ExitCode if code < ExitCode.CHANGED}
+    lost = re.findall(r"Exit code (\d) means that it is lost", read_guide("acting").replace("\n", " "))
+    assert lost == [str(int(ExitCode.SESSION_LOST))]
+
+
+def test_numbers_of_the_guides_and_the_documentation_are_right() -> None:
+    texts = {name: " ".join(read_guide(name).split()) for name in [*GUIDES, "stub"]}
+    assert f"At most {MAX_PRINTED_TOKENS:,} tokens are printed" in texts["core"]
+    assert f"ends {SERVER_IDLE_S / 60:.0f} minutes after its last command" in texts["acting"]
+    assert "up to five URLs and a question" in texts["core"] and MAX_COMPARED_URLS == 5
+    (tool,) = (tool for tool in all_tools(Settings()) if tool.name == "extract_structured")
+    further = tool.input_schema["properties"]["urls"]["maxItems"]
+    assert "of up to ten pages" in texts["data"] and further == 10 - 1
+    docs = " ".join((ROOT / "docs" / "clients.md").read_text().split())
+    for name, pattern in (("stub", r"a stub of (\d+) tokens"), ("core", r"`search-mcp skill core` \((\d+) tokens\)")):
+        (stated,) = re.findall(pattern, docs)
+        assert abs(int(stated) - estimate(read_guide(name))) <= 10
+    assert f"at most {MAX_PRINTED_TOKENS:,} tokens" in docs
 
 
 def test_the_stub_is_valid_and_lies_where_other_programs_look() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from scraper.services import Services
 from scraper.tools.model import ToolAnswer
+from scraper.tools.site_tools import map_tool
 from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
@@ -57,3 +58,4 @@ async def test_an_absent_page_and_a_wrong_url_are_errors(app: Services, site: Si
     assert absent.is_error and "404" in absent.text
     wrong = await call(app, url="not a url")
     assert wrong.is_error and "search" in wrong.text
+    assert map_tool(app.settings).fault({"url": "not a url"}) == wrong
