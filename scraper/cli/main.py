@@ -230,6 +230,9 @@ def run(arguments: list[str], first: FirstMessage | None = None) -> int:
         shown.show()
         return shown.exit_code
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.filename is None:  # of os.getcwd
+            click.echo("Error: The working folder does not exist any more. Change to another one.", err=True)
+            return ExitCode.INCOMPLETE
         if error.errno not in _FULL:
             raise
         with contextlib.suppress(OSError):
