@@ -22,10 +22,8 @@ from scraper.html.dom.parsing import (
 
 _MAX_LABEL = 24
 _MAX_BAR = 60
-"""Characters in the bar above a block: a language, "Copy", perhaps a file name."""
+"""Characters in a bar inside a block: a language, "Copy", perhaps a file name."""
 
-_MAX_CLIMB = 6
-_BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
 _NO_CODE = HEADINGS | LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
@@ -57,7 +55,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 
 
 def _remove_labels(block: Element) -> None:
-    """Remove bars with buttons in and above a block, the language label beside its sole code, and labels before it."""
+    """Remove bars with buttons in a block, the language label beside its sole code, and labels before it."""
     bar = _bar_inside(block)
     codes = list(islice(block.iter("code"), 2))
     beside = [] if bar is None else [bar]
@@ -70,10 +68,6 @@ def _remove_labels(block: Element) -> None:
         if one is bar or (_is_short(one) and (not label or is_language_name(label))):
             _store_language(block, label)
             remove(one)
-    bar = _bar_above(block)
-    if bar is not None:
-        _store_language(block, _read_label(bar))
-        remove(bar)
     for before in list(block.itersiblings("span", "a", preceding=True)):
         is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
         if not is_button or (before.tail or "").strip():
@@ -99,31 +93,6 @@ def _store_language(block: Element, label: str) -> None:
 def _is_short(element: Element) -> bool:
     text = text_of(element).strip()
     return len(text) <= _MAX_BAR and "\n" not in text and next(element.iterdescendants("code", "br"), None) is None
-
-
-def _bar_above(block: Element) -> Element | None:
-    """Return a short line that names a language directly above a block or above its sole wrapper."""
-    place: Element | None = block
-    for _ in range(_MAX_CLIMB):
-        if place is None:
-            return None
-        before = place.getprevious()
-        if before is not None:
-            return before if _names_language(before) else None
-        around = place.getparent()
-        if around is None or (around.text or "").strip() or around.tag in ("body", "td", "li"):
-            return None
-        place = around
-    return None
-
-
-def _names_language(bar: Element) -> bool:
-    if bar.tag not in ("div", "span", "p", "figcaption", "header") or (bar.tail or "").strip() or not _is_short(bar):
-        return False
-    has_button = next(bar.iterdescendants("button"), None) is not None
-    has_button = has_button or any(link.get("href") == "#" for link in bar.iterdescendants("a"))
-    named = _BAR_CLASS.search((bar.get("class") or "").lower()) is not None
-    return (has_button or named) and is_language_name(_read_label(bar))
 
 
 def _read_label(bar: Element) -> str:

@@ -26,8 +26,6 @@ _MAX_URL = 200
 """Characters at the end of a URL that are searched for the profile of a user."""
 _MAX_PARTS = 12
 _MIN_AUTHORS = 2
-_OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPosting"})
-"""Types of posts that may have no reply, so that the page has one author."""
 
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 _AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|by-?line|writer|[\s_-]{byline.class}", re.NOFLAG)
@@ -35,7 +33,6 @@ _USER_CLASS = WordPattern("|".join(NAMES["user_class"]), re.NOFLAG)
 _NOT_AUTHOR, _USER_URL = (re.compile("|".join(NAMES[name])) for name in ("not_author_class", "user_url"))
 _AUTHOR_ATTRIBUTES: dict[str, str] = NAMES["author_attributes"]
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
-_SKIPPED = frozenset("nav option select textarea button code script style".split())
 _QUOTE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:bb-?code-?)?(?:block)?quot(?:e|ed|es)(?:$|[\s_-])|quoteheader|bbcode_quote", re.IGNORECASE
 )
@@ -85,26 +82,24 @@ def _has_class(pattern: WordPattern, classes: str) -> bool:
 
 
 def find_labels(body: Element, classes: str, attributes: Set[str]) -> list[AuthorDateLabel]:
-    """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
+    """Return the names and dates in document order, or nothing if the page has one name only.
 
-    The author of a declared question or opening post may be the only one. `classes` are the values of `class` in the
-    page, one per line, and `attributes` the names of those that occur.
+    `classes` are the values of `class` in the page, one per line, and `attributes` the names of those that occur.
     """
     elements, lowered = _Elements(body, attributes), classes.lower()
-    outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}
     for element, kind in elements.find_authors(with_strong=any(name in lowered for name in _STRONG_NAMES)):
         author = _read_author(element, kind)
-        if author is not None and not _is_outside(element, outside):
+        if author is not None:
             authors[element] = author
-    if len(authors) < _MIN_AUTHORS and not any(map(_is_in_declared_post, authors)):
+    if len(authors) < _MIN_AUTHORS:
         return []
     labels: list[AuthorDateLabel] = []
     for element, is_dated in elements.find_dates(authors):
         if element in authors:
             labels.append(authors[element])
         date = written_dates.read_date(element, is_dated=is_dated)
-        if date is not None and date.kind is DateKind.PUBLISHED and not _is_outside(element, outside):
+        if date is not None and date.kind is DateKind.PUBLISHED:
             labels.append(AuthorDateLabel(element, _label_key(element), date.text, is_date=True, moment=date.moment))
         if len(labels) >= _MAX_LABELS:
             break
@@ -156,12 +151,6 @@ def _leads_to_user(url: str) -> bool:
     return _USER_URL.search(url[-_MAX_URL:].lower()) is not None
 
 
-def _is_in_declared_post(author: Element) -> bool:
-    typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), 6))
-    kind = next(filter(None, typed), "") if author.get("itemprop") in _AUTHOR_ROLES else ""
-    return kind.rpartition("/")[2] in _OPENING_TYPES
-
-
 def _author_kind(element: Element) -> str:
     """Return how an element declares the author of a post, or "". The surest kind is the first in sorted order."""
     tag: str = element.tag
@@ -200,19 +189,6 @@ def _read_author(element: Element, kind: str) -> AuthorDateLabel | None:
     names = [] if kind == "3" and element.tag != "strong" else read_names(element, clean_user)
     name = names[0] if names else read_signed_name(element)
     return AuthorDateLabel(element, (kind, *_label_key(element)), name, is_date=False) if name else None
-
-
-def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
-    climbed = []
-    around: Element | None = element
-    while around is not None and around not in known:
-        climbed.append(around)
-        around = around.getparent()
-    outside = around is not None and known[around]
-    for one in reversed(climbed):
-        outside = outside or one.tag in _SKIPPED or is_quote(one)
-        known[one] = outside
-    return outside
 
 
 _NO_DIGITS = str.maketrans("", "", "0123456789")

@@ -31,11 +31,9 @@ from scraper.words.matcher import Words
 
 _MAX_NAME = 120
 
-_MAX_TIMES = 20
 _SCHOLARLY_METAS = frozenset({"citation_author", "dc.creator"})
 _REVERSED_NAME = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
 _MAX_AUTHORS = 5
-_PUBLISHED_TIME = ("publish", "posted", "entry-date", "dateline", "byline")
 
 _DATE_METAS, _AUTHOR_METAS = NAMES["date_metas"], NAMES["author_metas"]
 _DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
@@ -257,22 +255,8 @@ def _find_published(
     moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _find_time_element(page.body) or find_publication_date(near)
+    moment = find_publication_date(near)
     return moment, "text" if moment else None
-
-
-def _find_time_element(body: Element) -> datetime | None:
-    dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
-    for time in islice(dated, _MAX_TIMES):
-        around = time.getparent()
-        marks = (time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None)
-        names = " ".join(filter(None, marks)).lower()
-        marked = time.get("pubdate") is not None or any(name in names for name in _PUBLISHED_TIME)
-        if marked and not page_tree.is_beside_content(time) and not page_tree.is_third_party(time):
-            moment = date_parsing.parse_date(time.get("datetime") or "")
-            if moment:
-                return moment
-    return None
 
 
 def _find_site_name(metas: dict[str, str], items: list[jsonld.JsonLdItem]) -> str | None:

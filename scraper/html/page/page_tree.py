@@ -340,8 +340,6 @@ THIRD_PARTY_PROPERTIES = frozenset(
 THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
 """Schema properties whose values are works of other people if there are several; a single one may be the page's own."""
 
-_SIDE_TAGS = frozenset({"nav", "aside"})
-_CONTENT_TAGS = frozenset({"article", "main"})
 _MAX_ANCESTORS = 30
 _MAX_NAMES = 200
 """Characters of the property names that are examined."""
@@ -351,16 +349,3 @@ def is_third_party(element: Element) -> bool:
     """Return True if the microdata of an ancestor marks the element as a work of another person."""
     names = (one.get("itemprop") for one in islice(element.iterancestors(), _MAX_ANCESTORS))
     return any(name and not THIRD_PARTY_PROPERTIES.isdisjoint(name[:_MAX_NAMES].split()) for name in names)
-
-
-def is_beside_content(element: Element) -> bool:
-    """Return True if an element is outside of the content; the footer of an article is part of it."""
-    in_footer = False
-    for around in islice(element.iterancestors(), _MAX_ANCESTORS):
-        if around.tag in _SIDE_TAGS:
-            return True
-        if around.tag in _CONTENT_TAGS:
-            in_footer = False
-        elif around.tag == "footer":
-            in_footer = True
-    return in_footer

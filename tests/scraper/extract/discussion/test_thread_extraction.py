@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract import reader
 from scraper.extract.discussion.thread_extraction import find_discussion, format_heading
 from scraper.html.page.page_tree import PageTree, build_page_tree
 from scraper.model import Post
@@ -282,17 +281,6 @@ def test_a_score_after_an_own_vote_against_is_not_the_score() -> None:
     scores = '<span class="score dislikes">6 points</span><span class="score unvoted">7 points</span>'
     posts = read_posts(forum_page("".join(_item(number, meta=scores) for number in range(1, 5))))
     assert [post.score for post in posts] == [7, 7, 7, 7]
-
-
-def test_a_declared_question_without_answers_is_a_post() -> None:
-    html = (
-        "<h1>Which kettle?</h1><div itemscope itemtype=https://schema.org/Question><span itemprop=author>Ann Lee</span>"
-        "<time itemprop=dateCreated datetime=2024-05-01>May 1, 2024</time><div itemprop=text><p>The old one leaks, and "
-        "no shop sells it. What do you use?</p></div></div>"
-    )
-    [post] = reader.read(page(f"<body><main>{html}</main></body>")).discussion
-    assert (post.author, post.date) == ("Ann Lee", "May 1, 2024")
-    assert post.text == "The old one leaks, and no shop sells it. What do you use?"
 
 
 def test_answers_signed_without_a_date_are_posts() -> None:

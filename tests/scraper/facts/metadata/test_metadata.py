@@ -85,7 +85,7 @@ def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
         ("", "https://e.com/2023/04/05/story", "2023-04-05", "url"),
         ("", "https://e.com/20230405/story", "2023-04-05", "url"),
         ("", "https://e.com/20234567/story", None, None),
-        ("<time class=published datetime=2022-01-02>Jan 2</time>", "https://e.com/", "2022-01-02", "text"),
+        ("<h1>A</h1><time class=published datetime=2022-01-02>Jan 2</time>", "https://e.com/", "2022-01-02", "text"),
         ("<time datetime=2022-01-02>some time</time>", "https://e.com/", None, None),
         ("<meta name=date content='not a date'>", "https://e.com/", None, None),
     ],
@@ -293,23 +293,6 @@ def test_meta_elements_of_a_review_are_ignored() -> None:
     own, review = read(page.format(metas)), read(page.format(f"<div itemprop=review itemscope>{metas}</div>"))
     assert (own.author, own.published_source) == ("Ada Lovelace", "meta")
     assert (review.author, review.published) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("around", "is_own"),
-    [
-        ("<article>{}</article>", True),
-        ("<article><footer>{}</footer></article>", True),
-        ("<footer>{}</footer>", False),
-        ("<aside><article>{}</article></aside>", False),
-        ("<nav>{}</nav>", False),
-        ("<div itemprop='review' itemscope>{}</div>", False),
-    ],
-)
-def test_a_date_is_the_page_s_where_it_stands_in_its_content(around: str, is_own: bool) -> None:
-    time = "<div><time class=published datetime=2022-01-02>then</time></div>"
-    found = read(f"<main><p>{WORDS}</p></main>{around.format(time)}")
-    assert (found.published is not None) is is_own
 
 
 @hostile_inputs({"metas": (20_000, lambda n: "<div>" * 1_500 + "<meta itemprop=author content=x>" * n)})
