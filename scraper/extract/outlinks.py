@@ -83,7 +83,6 @@ class Outlinks:
     buttons: int = 0
     """Buttons of a page without links, by which scripts may show others."""
     sitemaps: tuple[str, ...] = ()
-    canonical: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
     """Language and URL of the translations that the head lists."""
     agents: tuple[tuple[str, str], ...] = ()
@@ -224,15 +223,13 @@ def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mappi
     robots, refresh = _read_metas(root, urls)
     title = root.find(".//title")
     feeds: dict[str, bool] = {}
-    sitemaps, alternates, canonical, next_page = [], [], "", ""
+    sitemaps, alternates, next_page = [], [], ""
     for link in links:
         relation = (link.get("rel") or "").lower().split()
         url = urls.absolute(link.get("href"))
         if not url.startswith(_WEB):
             continue
-        if "canonical" in relation:
-            canonical = canonical or url
-        elif "next" in relation:
+        if "next" in relation:
             next_page = next_page or _read_url(urls, url)
         elif "sitemap" in relation:
             sitemaps.append(url)
@@ -251,7 +248,6 @@ def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mappi
         feeds=tuple(sorted(feeds, key=feeds.__getitem__)),
         sitemaps=tuple(dict.fromkeys(sitemaps)),
         agents=tuple(islice(_iter_agent_links(links, urls), _MAX_AGENTS)),
-        canonical=canonical,
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
     return head, next_page

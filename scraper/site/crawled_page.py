@@ -244,7 +244,7 @@ def dump_page(page: CrawledPage) -> bytes:
     row = {one.name: getattr(page, one.name) for one in fields(page) if one.name != "outlinks"} | {
         "sketch": [page.sketch.run_count, *page.sketch.numbers],
         "links": [[link.url, link.text, link.place, int(link.nofollow), link.language] for link in head.links],
-        **{name: getattr(head, name) for name in ("feeds", "hidden", "canonical", "alternates", "refresh")},
+        **{name: getattr(head, name) for name in ("feeds", "hidden", "alternates", "refresh")},
         "flags": [head.noindex, head.nofollow, head.has_password],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
@@ -259,15 +259,14 @@ def load_page(data: bytes) -> CrawledPage:
         tuple(row.pop("feeds")),
         row["title"],
         tuple(row.pop("hidden")),
-        canonical=row.pop("canonical"),
         alternates=tuple((language, url) for language, url in row.pop("alternates")),
         refresh=row.pop("refresh"),
         noindex=noindex,
         nofollow=nofollow,
         has_password=has_password,
     )
-    # Pages that an earlier version stored have another sketch instead of the hashes.
-    row.pop("plain_sketch", None)
+    for name in ("plain_sketch", "canonical"):  # Earlier versions stored them.
+        row.pop(name, None)
     run_count, *numbers = row.pop("sketch")
     return CrawledPage(**row, sketch=Sketch(tuple(numbers), run_count), outlinks=outlinks)
 

@@ -245,9 +245,7 @@ class CrawlFrontier:
         links = list(self._iter_own_links(page.outlinks))
         self._languages.learn(key, page)
         has_new_links = any(self._identity.is_new_path(link_key) for _, link_key in links)
-        comparison = self._identity.learn_page(
-            key, page, self.unique_pages, is_list=page.is_list, has_new_links=has_new_links
-        )
+        comparison = self._identity.learn_page(key, page, is_list=page.is_list, has_new_links=has_new_links)
         if comparison.has_new_rule:
             self._rebuild_keys()
         if comparison.copied:

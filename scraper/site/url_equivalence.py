@@ -1,7 +1,7 @@
 """Learn which differences between the URLs of a site do not matter, and recognize its duplicate pages."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -15,8 +15,6 @@ _COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""
 _EQUAL = 0.97
 """Similarity of lists from 0 to 1; more similar ones count as equal when URL rules are learned."""
-_CANONICAL = 0.5
-"""Similarity from 0 to 1 that a page and its canonical page must have; otherwise the canonical link is ignored."""
 MIN_COPY_WORDS = 8
 """Words. Shorter pages never count as copies."""
 
@@ -56,15 +54,7 @@ class DuplicateDetector:
         self._paths.add(path)
         return is_new
 
-    def learn_page(
-        self,
-        key: str,
-        page: CrawledPage,
-        unique_pages: Mapping[str, CrawledPage],
-        *,
-        is_list: bool,
-        has_new_links: bool,
-    ) -> DuplicateComparison:
+    def learn_page(self, key: str, page: CrawledPage, *, is_list: bool, has_new_links: bool) -> DuplicateComparison:
         """Compare a page with earlier ones, and store the sketch of its text if it is unique.
 
         Lists of links are never copies, because their links are needed. A page with another title is a copy only if its
@@ -77,8 +67,7 @@ class DuplicateDetector:
         has_new_rule = self._rules.learn(page_key(page.url), text, has_new_links=has_new_links)
         if has_new_rule:
             key = self.shorten(key)
-        is_copy = text == copied and page.word_count >= MIN_COPY_WORDS and not is_list
-        original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
+        original = copied if text == copied and page.word_count >= MIN_COPY_WORDS and not is_list else ""
         form = (page.template, DIGITS.sub("0", page.title))
         is_template = bool(page.template) and form in self._templates
         if not original:
@@ -86,17 +75,6 @@ class DuplicateDetector:
             self._known[key] = page.title, page.digest
             self._templates.add(form)
         return DuplicateComparison(original, is_template, has_new_rule)
-
-    def _find_canonical(self, page: CrawledPage, key: str, unique_pages: Mapping[str, CrawledPage]) -> str:
-        """Return the key of the canonical page if it was read and has a similar text, else an empty string."""
-        try:
-            canonical = self.shorten(page_key(page.outlinks.canonical)) if page.outlinks.canonical else ""
-        except ValueError:
-            return ""
-        known = unique_pages.get(canonical)
-        if canonical == key or known is None:
-            return ""
-        return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""
 
 
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")

@@ -41,7 +41,6 @@ def write_computed_text(
     """
     _unwrap_runs(body)
     _move_text_boxes(body)
-    _join_drop_capitals(body)
     formulas = _replace_formulas(body)
     _describe_drawings(body, charts, formulas)
     _write_numbers(body, styles, numbering)
@@ -108,20 +107,6 @@ def _move_text_boxes(body: Element) -> None:
             after = block
         anchors[anchor] = after
         remove(box)
-
-
-def _join_drop_capitals(body: Element) -> None:
-    """Move a drop capital, which Word stores as a paragraph of its own, to the start of its text."""
-    for frame in list(body.iter(ns.W + "framePr")):
-        paragraph = next(frame.iterancestors(ns.W + "p"), None)
-        if frame.get(ns.W + "dropCap") not in ("drop", "margin") or paragraph is None:
-            continue
-        text, parent = paragraph.getnext(), paragraph.getparent()
-        if text is None or text.tag != ns.W + "p" or parent is None:
-            continue
-        start = 0 if text.find(ns.W + "pPr") is None else 1
-        text.insert(start, w("r", text_element(join_texts(paragraph, ns.W + "t").strip())))
-        parent.remove(paragraph)
 
 
 def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:

@@ -21,7 +21,7 @@ from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.documents.pdf.table_cells import Table, add_headers, find_footers_below
-from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals, join_lines
+from scraper.documents.pdf.text_assembly import is_right_to_left, join_lines
 
 warm_up = liteparse_loader.warm_up
 _MIN_PAGE_CHARS = 20
@@ -65,7 +65,6 @@ def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple
     for run in (run for page in pages for run in page.runs):
         sizes[run.size] += len(run.text)
     body_size = sizes.most_common(1)[0][0] if sizes else 10.0
-    pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
     pages, removed = remove_headers_and_footers(pages, body_size)
     pages = layout_blocks.unmark_monospaced_prose(pages)
     content = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)

@@ -31,8 +31,6 @@ _WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
 """Mean words a line in a column of names, and ratio of its lines that are beside one of the next column."""
 _SAME_LINE = 0.2
 """Multiple of the font size."""
-_MIN_COLUMN_WIDTH = 10
-"""Multiple of the font size."""
 
 
 def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
@@ -97,40 +95,6 @@ def _find_halves(
     if rows[inside[0]].bold or max(run.x1 for run in columns[0]) > cut[1]:
         return start, end, []
     return inside[0], inside[-1] + 1, columns
-
-
-def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
-    """Return the runs of one element, column by column if it continues in the next column."""
-    if len(runs) < 2:
-        return list(runs)
-    groups: list[list[TextRun]] = []
-    end = 0.0
-    for run in sorted(runs, key=lambda run: run.x0):
-        if groups and run.x0 < end + _MIN_GUTTER:
-            groups[-1].append(run)
-            end = max(end, run.x1)
-        else:
-            groups.append([run])
-            end = run.x1
-    if len(groups) == 1 or not _breaks_back(groups):
-        return list(runs)
-    ordered = _reading_order(groups)
-    return [run for group in ordered for run in sorted(group, key=lambda run: (run.middle, run.x0))]
-
-
-def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
-    """Return True if each group begins above the one before it, or next to it and both have column width.
-
-    Words with wide gaps in a short line are next to each other too.
-    """
-    for before, after in pairwise(groups):
-        top, size = min(run.y0 for run in before), before[0].size
-        above = min(run.y0 for run in after) < top - 2
-        beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
-        widths = (max(run.x1 for run in group) - min(run.x0 for run in group) for group in (before, after))
-        if not above and not (beside and min(widths) > _MIN_COLUMN_WIDTH * size):
-            return False
-    return True
 
 
 def _find_band(

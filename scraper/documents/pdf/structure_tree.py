@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from scraper.documents.pdf.blocks import format_code, is_code
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, Span, TagNode, TextRun
-from scraper.documents.pdf.reading_order import order_by_columns
 from scraper.documents.pdf.table_cells import split_row
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 
@@ -149,7 +148,7 @@ class _TagReader:
         return TaggedCell(join_lines(map(text_of_row, rows)), node.column_span, node.row_span, span)
 
     def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
-        """Return the runs of an element in drawing order, or by column if it continues in the next one."""
+        """Return the runs of an element in drawing order."""
         excluded = {id(inner) for inner in without}
 
         def gather(part: TagNode) -> list[tuple[int, TagNode]]:
@@ -158,7 +157,7 @@ class _TagReader:
             # Only the marked content IDs order an element's own text among that of its children.
             return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
 
-        return order_by_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
+        return [run for mark, part in gather(node) for run in self._take(mark, part)]
 
     def _take(self, mark: int, node: TagNode) -> list[TextRun]:
         if mark in self.used or self._owners.get(mark, id(node)) != id(node):

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from typing import TypeVar
 
 from scraper.documents.pdf.layout_model import LayoutRow, TextRun
@@ -171,29 +171,3 @@ def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
         if f"{head}-{tail}" in vocabulary and head + tail not in vocabulary:
             return text[:-1] + "-" + line
     return text[:-1] + line
-
-
-_DROP_CAPITAL = re.compile(r"[\"'\u00ab\u2018\u201c\u201e]?[^\W\d_]")
-_MIN_DROP = 2.2
-"""Multiple of the body's font size. Smaller capitals are in the line of their word."""
-_MAX_DROPS = 20
-_SAME_SIZE, _OVERLAP = 0.2, 2.0
-"""Ratio of the font size, and points."""
-
-
-def join_drop_capitals(runs: Sequence[TextRun], body_size: float) -> tuple[TextRun, ...]:
-    """Return the runs with each drop capital joined to its word, the first of several lines beside it."""
-    joined: dict[TextRun, TextRun | None] = {}
-    large = (run for run in runs if run.size >= _MIN_DROP * body_size and _DROP_CAPITAL.fullmatch(run.text))
-    for capital in islice(large, _MAX_DROPS):
-        beside = [
-            run
-            for run in runs
-            if -_OVERLAP < run.x0 - capital.x1 < body_size
-            and capital.y0 - body_size / 2 < run.middle < capital.y1
-            and abs(run.size - body_size) <= _SAME_SIZE * body_size
-        ]
-        if len({round(run.middle) for run in beside}) > 1:
-            first = min(beside, key=lambda run: run.middle)
-            joined |= {capital: None, first: first._replace(text=capital.text + first.text, x0=capital.x0)}
-    return tuple(new for run in runs if (new := joined.get(run, run)) is not None) if joined else tuple(runs)

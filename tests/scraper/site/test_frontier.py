@@ -118,28 +118,6 @@ def test_declared_translations_are_left_out_after_a_rule_about_urls_was_learned(
     assert ("another language", 5) in [(one.reason, one.count) for one in frontier.left_out]
 
 
-def test_a_canonical_url_is_believed_only_if_the_texts_are_similar() -> None:
-    first, same, other = (f"https://site.example/{name}" for name in ("first", "same", "other"))
-    text = Prose("text").paragraphs()
-    pages = {
-        START: page_of(START, urls=[first, same, other]),
-        first: page_of(first, text, canonical=first + "#top"),
-        same: page_of(same, text + " with some more words at the end of the page", canonical=first),
-        other: page_of(other, canonical=START),
-    }
-    frontier = CrawlFrontier(CrawlScope(START))
-    visit_all(frontier, pages)
-    assert [page.url for page in frontier.unique_pages.values()] == [START, first, other]
-
-
-def test_all_canonical_urls_at_the_home_page_drop_no_page() -> None:
-    urls = [f"https://site.example/{at}" for at in range(12)]
-    pages = {START: page_of(START, urls=urls, canonical=START), **{url: page_of(url, canonical=START) for url in urls}}
-    frontier = CrawlFrontier(CrawlScope(START))
-    visit_all(frontier, pages)
-    assert [one.url for one in frontier.unique_pages.values()] == [START, *urls]
-
-
 def test_a_page_of_excerpts_is_no_content_and_pages_of_one_form_are() -> None:
     posts = {f"https://site.example/post/{at}": Prose(("post", at)).paragraphs(8) for at in range(4)}
     archive, last = "https://site.example/archive", "https://site.example/post/9"
@@ -154,14 +132,6 @@ def test_a_page_of_excerpts_is_no_content_and_pages_of_one_form_are() -> None:
     visit_all(frontier, pages)
     assert [one.url for one in frontier.unique_pages.values()] == [START, *posts, last]
     assert [(one.reason, one.example) for one in frontier.left_out] == [("excerpts of other pages", archive)]
-
-
-def test_a_canonical_url_that_is_missing_drops_no_page() -> None:
-    page = "https://site.example/page"
-    pages = {START: page_of(START, urls=[page]), page: page_of(page, canonical="https://site.example/gone")}
-    frontier = CrawlFrontier(CrawlScope(START))
-    visit_all(frontier, pages)
-    assert [one.url for one in frontier.unique_pages.values()] == [START, page]
 
 
 def test_a_busy_page_is_visited_once_more() -> None:
@@ -286,9 +256,7 @@ def test_titles_that_link_to_other_pages_above_short_texts_are_teasers(markdown:
 
 
 def test_the_texts_of_a_page_survive_storage() -> None:
-    page = page_of(
-        START, urls=["https://site.example/é?q=\ud800"], canonical=START, alternates=(("de", START),), noindex=True
-    )
+    page = page_of(START, urls=["https://site.example/é?q=\ud800"], alternates=(("de", START),), noindex=True)
     loaded = load_page(dump_page(page))
     assert loaded.sketch == page.sketch and loaded.outlinks.alternates == page.outlinks.alternates
     assert loaded.outlinks.noindex and re.match("https://site.example/é", loaded.outlinks.links[0].url)

@@ -142,14 +142,6 @@ def test_an_international_host_is_one_site() -> None:
     assert visit_all(frontier, {start: page_of(start, urls=[page, "https://bücher.example/page"])}) == [start, page]
 
 
-@pytest.mark.parametrize("canonical", ["https://other.example/page", "https://site.example/page#top", "http://["])
-def test_an_unusable_canonical_url_drops_no_page(canonical: str) -> None:
-    page = "https://site.example/page"
-    frontier = CrawlFrontier(CrawlScope(START))
-    visit_all(frontier, {START: page_of(START, urls=[page]), page: page_of(page, canonical=canonical)})
-    assert [one.url for one in frontier.unique_pages.values()] == [START, page]
-
-
 def test_a_translation_that_only_one_page_declares_is_left_out() -> None:
     english, german = "https://site.example/page", "https://site.example/seite"
     pages = {

@@ -243,11 +243,6 @@ def test_fallback_reader_limits_decompression(monkeypatch: pytest.MonkeyPatch) -
         parse(bomb[:-30], plain_reader=True)
 
 
-def test_drop_capital_belongs_to_its_word() -> None:
-    capital = '<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr><w:r><w:t>T</w:t></w:r></w:p>'
-    assert body(capital, paragraph("he morning ferry left.")) == "The morning ferry left."
-
-
 DRAWING = (
     '<w:p><w:r><w:t>See here.</w:t></w:r><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/'
     'drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" descr="{description}"/>{more}</wp:inline></w:drawing></w:r>'

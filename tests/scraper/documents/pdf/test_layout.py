@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.documents.pdf.layout_model import LayoutPage, RulingLines, TagNode, TextRun
-from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from tests.scraper.documents.builders import drawn_pdf, parse, text_at
 
 WORDS = "The ferry leaves the northern harbor at half past"
@@ -38,15 +36,6 @@ def test_table_within_a_column_does_not_join_both_columns() -> None:
         < text.index("c0 The")
         < text.index("c19 The")
     )
-
-
-def test_drop_capital_is_joined_to_its_word() -> None:
-    beside = [
-        text_at(86, 107 + 12 * at, line) for at, line in enumerate(("he ferry leaves early", "in the morning", "of"))
-    ]
-    below = [text_at(60, 143, "every day of the year."), *prose(60, 180, 8, "a")]
-    text = body([text_at(60, 126, "T", 36), *beside, *below])
-    assert text.startswith("The ferry leaves early in the morning of every day of the year.")
 
 
 def test_large_letter_beside_one_line_is_not_joined() -> None:
@@ -137,21 +126,3 @@ def test_numbers_that_count_the_pages_are_left_out(number: str) -> None:
     pages = [[text_at(60, 40, number.format(at)), *prose(60, 200, 3, "a")] for at in range(1, 5)]
     text = parse(drawn_pdf(*pages)).markdown
     assert number.format(3) not in text.splitlines()
-
-
-def test_tagged_paragraph_that_continues_in_the_next_column_is_read_in_order() -> None:
-    def words(x: float, y: float, text: str, mark: int) -> TextRun:
-        return TextRun(text, x, y, x + 200, y + 10, 10, mark=mark)
-
-    runs = (
-        words(60, 200, "The paragraph begins low in the first", 0),
-        words(300, 100, "and ends high in the second.", 0),
-        words(60, 212, "column and goes on in its last line,", 0),
-        words(300, 130, "Another one follows.", 1),
-    )
-    page = LayoutPage(1, 300, runs, RulingLines(), tuple(TagNode("P", (mark,)) for mark in range(2)))
-    blocks = read_tagged_blocks(page) or []
-    assert [" ".join(block.lines) for block in blocks] == [
-        "The paragraph begins low in the first column and goes on in its last line, and ends high in the second.",
-        "Another one follows.",
-    ]
