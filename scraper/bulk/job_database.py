@@ -19,7 +19,7 @@ from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.site.crawled_page import CrawledPage, SiteFacts, dump_facts, dump_page, load_facts, load_page
 from scraper.store.sqlite.database import transaction
 from scraper.urls import host_of, parse_address, request_key
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_statements
 
 DATABASE_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
@@ -31,21 +31,7 @@ _VERSION = 1
 
 _CREATE = read_file(__package__, "job.sql")
 _CREATE_CRAWL = read_file(__package__, "crawl.sql")
-_INSERT = "INSERT OR IGNORE INTO pages (host, key, url, problem) VALUES (?, ?, ?, ?)"
-_MARK_DONE = """
-    UPDATE pages SET outcome = ?, status = ?, method = ?, cached = ?, seconds = ?, bytes = ?, message = ?
-    WHERE id = ? AND outcome IS NULL
-"""
-_WAITING = """
-    SELECT pages.id, coalesce(pages.url, pages.key), hosts.name, coalesce(pages.problem, '')
-    FROM pages JOIN hosts ON hosts.id = pages.host
-    WHERE pages.outcome IS NULL AND pages.host = ? AND pages.id > ? AND pages.id <= ?
-    ORDER BY pages.id LIMIT ?
-"""
-_HOSTS = """
-    SELECT host, name, count(*) AS waiting FROM pages JOIN hosts ON hosts.id = pages.host
-    WHERE outcome IS NULL AND pages.id <= ? GROUP BY host ORDER BY waiting DESC, host
-"""
+_SQL = read_statements(__package__, "job_statements.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +111,7 @@ class JobDatabase:
         while part := list(itertools.islice(lines, LINES_PER_TRANSACTION)):
             count += len(part)
             with transaction(self._connection):
-                self._connection.executemany(_INSERT, (self._make_row(line, host_ids) for line in part))
+                self._connection.executemany(_SQL["insert"], (self._make_row(line, host_ids) for line in part))
         self.set_facts({"lines": count, "filled": True})
 
     @property
@@ -165,7 +151,7 @@ class JobDatabase:
                 found = self._connection.execute("SELECT id FROM hosts WHERE name = ?", (host,)).get
                 if found is not None:
                     host_ids[host] = int(str(found))
-                self._connection.execute(_INSERT, self._make_row(ListLine(url), host_ids))
+                self._connection.execute(_SQL["insert"], self._make_row(ListLine(url), host_ids))
                 is_new = self._connection.changes() == 1
                 added.append(JobPage(self._connection.last_insert_rowid(), url, host) if is_new else None)
         return added
@@ -189,11 +175,11 @@ class JobDatabase:
 
     def list_hosts(self) -> list[HostBacklog]:
         """Return the hosts with pages that are not done, those with most pages first."""
-        return [HostBacklog(*row) for row in self.select(_HOSTS, (self._last,))]
+        return [HostBacklog(*row) for row in self.select(_SQL["hosts"], (self._last,))]
 
     def list_pending(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Return up to `count` pages of a host that are not done, by number, with numbers above `after`."""
-        return [_make_page(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
+        return [_make_page(*row) for row in self.select(_SQL["waiting"], (host, after, self._last, count))]
 
     def counts(self) -> JobCounts:
         """Return the numbers of pages, done pages, lines and repeated lines."""
@@ -216,7 +202,7 @@ class JobDatabase:
             if one.crawled
         ]
         with transaction(self._connection):
-            self._connection.executemany(_MARK_DONE, map(_make_done_values, outcomes))
+            self._connection.executemany(_SQL["mark_done"], map(_make_done_values, outcomes))
             self._connection.executemany("INSERT INTO crawled (site, url, page, facts) VALUES (?, ?, ?, ?)", crawled)
             self._set_facts({"place": asdict(position)})
 

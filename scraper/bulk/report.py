@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scraper.bulk.job_database import JobCounts, JobDatabase
 from scraper.bulk.model import PageOutcome
-from scraper.values.text import format_clock, truncate
+from scraper.values.text import format_clock, read_statements, truncate
 
 _WINDOW_S = 60.0
 """Seconds over which the rate is averaged, because sites and parts of a list differ."""
@@ -90,27 +90,7 @@ _HOSTS_LIMIT = 20
 _SLOWEST_LIMIT = 10
 _JSON_NAME, _TEXT_NAME = "report.json", "report.txt"
 
-_BY_OUTCOME = """
-    SELECT outcome, count(*) FROM pages
-    WHERE outcome IS NOT NULL GROUP BY outcome ORDER BY count(*) DESC, outcome
-"""
-_EXAMPLES = """
-    SELECT coalesce(url, key), coalesce(message, '') FROM pages WHERE outcome = ? ORDER BY id LIMIT ?
-"""
-_BY_METHOD = """
-    SELECT CASE WHEN cached THEN 'cache' ELSE coalesce(method, 'none') END AS read_by, count(*) FROM pages
-    WHERE outcome = 'ok' GROUP BY read_by ORDER BY count(*) DESC
-"""
-_BY_HOST = """
-    SELECT hosts.name, count(*), sum(outcome <> 'ok'), avg(seconds), sum(bytes)
-    FROM pages JOIN hosts ON hosts.id = pages.host
-    WHERE outcome IS NOT NULL AND hosts.name <> ''
-    GROUP BY pages.host ORDER BY count(*) DESC, hosts.name LIMIT ?
-"""
-_SLOWEST = """
-    SELECT coalesce(url, key), seconds, outcome FROM pages
-    WHERE outcome IS NOT NULL ORDER BY seconds DESC, id LIMIT ?
-"""
+_SQL = read_statements(__package__, "report.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +157,7 @@ class JobReport:
 def build_report(database: JobDatabase, folder: Path, this_run: dict[str, float]) -> JobReport:
     """Return the report of a job, which may be incomplete; `this_run` has the figures of `Report.this_run`."""
     counts = database.counts()
-    outcomes: dict[str, int] = dict(database.select(_BY_OUTCOME))
+    outcomes: dict[str, int] = dict(database.select(_SQL["by_outcome"]))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return JobReport(
         run=str(database.get_fact("run")),
@@ -189,18 +169,18 @@ def build_report(database: JobDatabase, folder: Path, this_run: dict[str, float]
         written=written,
         read=read,
         failed=written - read,
-        by_method=dict(database.select(_BY_METHOD)),
+        by_method=dict(database.select(_SQL["by_method"])),
         errors=tuple(
-            ErrorSummary(code, number, tuple(database.select(_EXAMPLES, (code, _EXAMPLES_LIMIT))))
+            ErrorSummary(code, number, tuple(database.select(_SQL["examples"], (code, _EXAMPLES_LIMIT))))
             for code, number in outcomes.items()
         ),
         hosts=int(database.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostReport(name, pages, failed, round(mean_s, 3), size or 0)
-            for name, pages, failed, mean_s, size in database.select(_BY_HOST, (_HOSTS_LIMIT,))
+            for name, pages, failed, mean_s, size in database.select(_SQL["by_host"], (_HOSTS_LIMIT,))
         ),
         slowest=tuple(
-            SlowPage(url, round(s, 3), code) for url, s, code in database.select(_SLOWEST, (_SLOWEST_LIMIT,))
+            SlowPage(url, round(s, 3), code) for url, s, code in database.select(_SQL["slowest"], (_SLOWEST_LIMIT,))
         ),
         markdown_bytes=int(database.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),

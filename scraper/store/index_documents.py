@@ -18,7 +18,7 @@ from scraper.store.index_model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.protocols import DatabaseUnavailableError
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import Database, DatabaseSchema
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_statements
 
 UNAVAILABLE_MESSAGE = (
     "Named indexes are not available: their file or database cannot be used now; the log has the reason. "
@@ -37,18 +37,7 @@ class StoredIndex:
     """Seconds of the epoch."""
 
 
-_CREATE = """
-    INSERT INTO indexes (principal, name, lowercase, min_length, created_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (principal, name) DO NOTHING RETURNING id
-"""
-_FIND = """
-    SELECT id, name, lowercase, min_length, created_at FROM indexes
-    WHERE principal = $1 AND (CAST($2 AS text) IS NULL OR name = CAST($2 AS text))
-"""
-_GET_DOCUMENT = "SELECT content, metadata FROM documents WHERE index_id = $1 AND doc_id = $2"
-_LIST_DOCUMENTS = """
-    SELECT number, doc_id, content, metadata FROM documents WHERE index_id = $1 AND number > $2 ORDER BY number
-"""
+_SQL = read_statements(__package__, "index_statements.sql")
 
 
 class IndexStore(ABC):
@@ -67,12 +56,12 @@ class IndexStore(ABC):
         """Create an index; return None if it exists."""
         now = time.time()
         values = (make_storable(principal), name, tokenizer.lowercase, tokenizer.min_length, now)
-        made = self._fetch(_CREATE, values, writes=True)
+        made = self._fetch(_SQL["create"], values, writes=True)
         return StoredIndex(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
         """Return all indexes of one principal, or the one with this name."""
-        rows = self._fetch(_FIND, (make_storable(principal), name))
+        rows = self._fetch(_SQL["find"], (make_storable(principal), name))
         return [
             StoredIndex(number, one, Tokenizer(bool(lower), least), made) for number, one, lower, least, made in rows
         ]
@@ -86,12 +75,12 @@ class IndexStore(ABC):
 
     def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
-        rows = self._fetch(_GET_DOCUMENT, (index, self._encode(doc_id)))
+        rows = self._fetch(_SQL["get_document"], (index, self._encode(doc_id)))
         return self._load(doc_id, *rows[0]) if rows else None
 
     def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
         """Iterate over the documents with numbers above `after`, in order."""
-        rows = self._fetch(_LIST_DOCUMENTS, (index, after), is_long=True)
+        rows = self._fetch(_SQL["list_documents"], (index, after), is_long=True)
         return ((number, self._load(*values)) for number, *values in rows)
 
     @abstractmethod

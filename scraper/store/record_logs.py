@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from scraper.store.protocols import SqlDatabase
 from scraper.store.serialization import make_storable
+from scraper.values.text import read_statements
 
 TOTAL_BYTES = 1_000_000_000
 """Bytes of all logs. Above this, the oldest logs of the principals with most bytes are deleted."""
@@ -17,25 +18,7 @@ PRUNE_EVERY = 200
 READ_LIMIT_S = 20.0
 WRITE_LIMIT_S = 10.0
 
-_PRUNE = """
-    DELETE FROM records WHERE (principal, log) IN (
-        SELECT principal, log FROM (
-            SELECT principal, log, written_at, sum(bytes) OVER (ORDER BY newer_bytes, principal, log) AS total FROM (
-                SELECT principal, log, written_at, bytes,
-                    sum(bytes) OVER (PARTITION BY principal ORDER BY written_at DESC, log) AS newer_bytes
-                FROM (
-                    SELECT principal, log, max(written_at) AS written_at, sum(length(data)) AS bytes
-                    FROM records GROUP BY principal, log
-                ) AS logs
-            ) AS shares
-        ) AS totals
-        WHERE total > $1 OR written_at < $2
-    )
-"""
-"""Delete old logs; the parameters are the bytes to keep and the oldest time, in seconds of the epoch.
-
-A principal's own logs that are as new or newer decide, so that one with many bytes deletes no log of another.
-"""
+_SQL = read_statements(__package__, "record_statements.sql")
 
 
 class RecordExistsError(Exception):
@@ -50,19 +33,6 @@ class StoredRecord:
     written_at: float
     """Seconds of the epoch."""
     data: bytes
-
-
-_APPEND = """
-    INSERT INTO records (principal, log, number, written_at, data) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (principal, log, number) DO UPDATE SET number = excluded.number RETURNING written_at
-"""
-"""Write a record and return its time; of an existing record, return the time at which that was written."""
-_READ = "SELECT number, written_at, data FROM records WHERE principal = $1 AND log = $2 ORDER BY number"
-_DELETE = """
-    DELETE FROM records
-    WHERE principal = $1 AND log = $2 AND (CAST($3 AS integer) IS NULL OR number < CAST($3 AS integer))
-"""
-_LIST = "SELECT DISTINCT log FROM records WHERE principal = $1 AND substr(log, 1, length(CAST($2 AS text))) = $2"
 
 
 class RecordLogs:
@@ -81,27 +51,27 @@ class RecordLogs:
         """
         now = time.time()
         values = (make_storable(principal), make_storable(log), number, now, data)
-        ((written_at,),) = await self._database.fetch(_APPEND, values, WRITE_LIMIT_S, writes=True)
+        ((written_at,),) = await self._database.fetch(_SQL["append"], values, WRITE_LIMIT_S, writes=True)
         # A statement may run twice, if its result was lost: a record with this time is that of the first run.
         if written_at != now:
             raise RecordExistsError(log)
         self._written += 1
         if self._written % PRUNE_EVERY == 0:
-            await self._database.fetch(_PRUNE, (TOTAL_BYTES, now - KEEP_S), WRITE_LIMIT_S, writes=True)
+            await self._database.fetch(_SQL["prune"], (TOTAL_BYTES, now - KEEP_S), WRITE_LIMIT_S, writes=True)
 
     async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers; an unknown log has none."""
-        rows = await self._database.fetch(_READ, (make_storable(principal), make_storable(log)), READ_LIMIT_S)
+        rows = await self._database.fetch(_SQL["read"], (make_storable(principal), make_storable(log)), READ_LIMIT_S)
         return [StoredRecord(number, written_at, bytes(data)) for number, written_at, data in rows]
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:
         """Delete the records of a log, or those with numbers below `below`."""
         values = (make_storable(principal), make_storable(log), below)
-        await self._database.fetch(_DELETE, values, WRITE_LIMIT_S, writes=True)
+        await self._database.fetch(_SQL["delete"], values, WRITE_LIMIT_S, writes=True)
 
     async def list_logs(self, principal: str, prefix: str) -> list[str]:
         """Return the names of one principal's logs that begin with `prefix`, in alphabetical order."""
-        rows = await self._database.fetch(_LIST, (make_storable(principal), make_storable(prefix)), READ_LIMIT_S)
+        rows = await self._database.fetch(_SQL["list"], (make_storable(principal), make_storable(prefix)), READ_LIMIT_S)
         return sorted(str(log) for (log,) in rows)
 
     async def close(self) -> None:

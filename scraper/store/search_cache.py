@@ -13,7 +13,7 @@ from scraper.store.base_page_store import WriteBehindQueue
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, DatabaseUnavailableError, SqlDatabase
 from scraper.store.serialization import load, serialize_result
 from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_statements
 
 log = logging.getLogger(__name__)
 
@@ -27,18 +27,7 @@ _QUEUE_WAIT_S = 1.0
 READ_LIMIT_S = 2.0
 _WRITE_LIMIT_S = 10.0
 
-_PRUNE = """
-    DELETE FROM answers WHERE retrieved_at < (
-        SELECT retrieved_at FROM answers ORDER BY retrieved_at DESC LIMIT 1 OFFSET $1
-    )
-"""
-_GET_COOLDOWN = "SELECT reason, step, faults, until FROM rests WHERE engine = $1 AND egress = $2"
-_SET_COOLDOWN = """
-    INSERT INTO rests (engine, egress, reason, step, faults, until) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (engine, egress) DO UPDATE
-    SET reason = excluded.reason, step = excluded.step, faults = excluded.faults, until = excluded.until
-"""
-_DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
+_SQL = read_statements(__package__, "search_statements.sql")
 
 SqlStatement = tuple[str, tuple[Any, ...]]
 
@@ -92,13 +81,13 @@ class SearchCache:
         self._queue.put((self._put_answer, values), len(text))
         self._put_count += 1
         if self._put_count % _PRUNE_EVERY == 0:
-            self._queue.put((_PRUNE, (_ANSWERS_LIMIT - 1,)), _COOLDOWN_BYTES)
+            self._queue.put((_SQL["prune"], (_ANSWERS_LIMIT - 1,)), _COOLDOWN_BYTES)
 
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
         await self._queue.flush(_QUEUE_WAIT_S)
         # The database does not have the newest state while writes are queued.
-        rows = None if len(self._queue) else await self._fetch(_GET_COOLDOWN, (engine, egress))
+        rows = None if len(self._queue) else await self._fetch(_SQL["get_cooldown"], (engine, egress))
         if rows is None:
             return self._cooldowns.get((engine, egress))
         return Cooldown(*rows[0]) if rows else None
@@ -107,11 +96,11 @@ class SearchCache:
         """Store or delete the cooldown of an engine and return immediately."""
         if cooldown is None:
             self._cooldowns.pop((engine, egress), None)
-            self._queue.put((_DELETE_COOLDOWN, (engine, egress)), _COOLDOWN_BYTES)
+            self._queue.put((_SQL["delete_cooldown"], (engine, egress)), _COOLDOWN_BYTES)
         else:
             self._cooldowns[engine, egress] = cooldown
             values = (engine, egress, cooldown.reason, cooldown.step, cooldown.faults, cooldown.until)
-            self._queue.put((_SET_COOLDOWN, values), _COOLDOWN_BYTES)
+            self._queue.put((_SQL["set_cooldown"], values), _COOLDOWN_BYTES)
 
     async def close(self) -> None:
         """Write the queued answers, then close the database."""

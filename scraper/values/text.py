@@ -66,6 +66,15 @@ def read_file(package: str, *path: str) -> str:
     return resources.files(package).joinpath(*path).read_text(encoding="utf-8")
 
 
+def read_statements(package: str, name: str) -> dict[str, str]:
+    """Return the SQL statements of a file in the folder of a package, by their names; comments are left out."""
+    statements = {}
+    for part in read_file(package, name).split("-- name: ")[1:]:
+        head, *lines = part.strip().split("\n")
+        statements[head] = "\n".join(line for line in lines if not line.startswith("--"))
+    return statements
+
+
 def read_table(package: str, name: str) -> dict[str, Any]:
     """Return the content of a TOML file in the folder of a package."""
     import tomllib  # Loaded only where there is a table: it takes a tenth of the start.

@@ -24,6 +24,7 @@ from scraper.store.postgres.lexemes import (
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import compress_reading, decompress_reading, load_entry, make_storable, searchable_text
 from scraper.store.sqlite import page_queries as sqlite_rows
+from scraper.values.text import read_statements
 
 _ROW_BYTES = 400
 """Bytes of a page in addition to its reading and words: URLs, numbers, indexes (measured)."""
@@ -33,23 +34,7 @@ _AT_ONCE = 1_000
 Owner = tuple[str, str]
 """A principal, and its exceptions from the address rules as JSON."""
 
-_PUT_WORDS = "INSERT INTO words (id, length, is_long, counts, vector) VALUES ($1, $2, $3, $4, $5)"
-_PUT = """
-    INSERT INTO pages
-    (id, owner, place, retrieved_at, used_at, bytes, profile, language, key, url, title, reading)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-    ON CONFLICT (place) DO UPDATE SET id = excluded.id, owner = excluded.owner,
-        retrieved_at = excluded.retrieved_at, used_at = excluded.used_at, bytes = excluded.bytes,
-        url = excluded.url, title = excluded.title, reading = excluded.reading
-"""
-_GET = """
-    SELECT p.id, p.used_at, o.allowances, p.reading FROM pages p JOIN owners o ON o.id = p.owner
-    WHERE p.place = ANY($1) AND p.retrieved_at BETWEEN $2 AND $3 ORDER BY p.retrieved_at DESC
-"""
-_WHOLE = """
-    SELECT o.principal, p.profile, p.language, p.key, o.allowances, p.reading, p.id
-    FROM pages p JOIN owners o ON o.id = p.owner
-"""
+_SQL = read_statements(__package__, "page_statements.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +103,9 @@ async def put(connection: Connection, pages: Sequence[tuple[Any, ...]], words: S
     """Store pages in place of their older readings, all or none."""
     async with connection.transaction():
         # The slow statement comes first: another server that stores one of these pages waits for the second.
-        await connection.executemany(_PUT_WORDS, words)
+        await connection.executemany(_SQL["put_words"], words)
         # In the same order on all servers, so that no two of them deadlock.
-        await connection.executemany(_PUT, sorted(pages, key=itemgetter(2)))
+        await connection.executemany(_SQL["put"], sorted(pages, key=itemgetter(2)))
 
 
 async def get(
@@ -138,7 +123,7 @@ async def get(
     except UnicodeEncodeError:
         return None
     now = time.time()
-    for row in await connection.fetch(_GET, places, now - max_age_s, now + CLOCK_SKEW_S):
+    for row in await connection.fetch(_SQL["get"], places, now - max_age_s, now + CLOCK_SKEW_S):
         allowances = frozenset(json.loads(row["allowances"]))
         if allowances <= allowed and (reading := decompress_reading(row["reading"])) is not None:
             is_stale = now - row["used_at"] > sqlite_rows.TOUCH_AFTER_S
@@ -183,7 +168,7 @@ async def find_page(connection: Connection, *, url: str, principal: str, allowed
     """Return one principal's newest page with this final URL, or None."""
     owners = await list_valid_owners(connection, principal, allowed)
     rows = await connection.fetch(
-        f"{_WHOLE} WHERE p.url = $1 AND p.owner = ANY($2) ORDER BY p.retrieved_at DESC LIMIT 3",
+        f"{_SQL['whole']} WHERE p.url = $1 AND p.owner = ANY($2) ORDER BY p.retrieved_at DESC LIMIT 3",
         make_storable(url),
         owners,
     )
@@ -192,7 +177,7 @@ async def find_page(connection: Connection, *, url: str, principal: str, allowed
 
 async def list_entries(connection: Connection, after: int, limit: int) -> list[tuple[int, PageEntry | None]]:
     """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
-    rows = await connection.fetch(f"{_WHOLE} WHERE p.id > $1 ORDER BY p.id LIMIT $2", after, limit)
+    rows = await connection.fetch(f"{_SQL['whole']} WHERE p.id > $1 ORDER BY p.id LIMIT $2", after, limit)
     return [(number, load_entry(*row)) for *row, number in rows]
 
 
@@ -207,12 +192,9 @@ async def clear(connection: Connection) -> int:
             await connection.execute("TRUNCATE pages, words")
     except asyncpg.LockNotAvailableError:
         count = 0
-        while deleted := await _delete(connection, _DELETE_ANY):
+        while deleted := await _delete(connection, _SQL["delete_any"]):
             count += deleted
     return count
-
-
-_DELETE_ANY = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY id LIMIT $1)"
 
 
 async def sizes(connection: Connection) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from scraper.store.serialization import ENTRY_BYTES
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.tokenization import TOKENIZER, to_index_text
 from scraper.text.terms import inverse_document_frequency
-from scraper.values.text import read_file
+from scraper.values.text import read_file, read_statements
 
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi
@@ -101,21 +101,7 @@ _PRUNE_ROUNDS = 20
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
 _CREATE = read_file(__package__, "pages.sql").format(BY_OWNER=_BY_OWNER, TOKENIZER=TOKENIZER)
-_PUT = """
-    INSERT INTO pages
-    (principal, profile, language, key, method, retrieved_at, used_at, allowances, url, title, reading)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_DELETE = """
-    DELETE FROM pages WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND method = ? RETURNING id
-"""
-_PUT_WORDS = "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)"
-_GET = """
-    SELECT id, used_at, allowances, reading FROM pages
-    WHERE principal = ? AND profile = ? AND language = ? AND key = ?
-      AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
-    ORDER BY retrieved_at DESC
-"""
+_SQL = read_statements(__package__, "page_statements.sql")
 
 
 SqlitePageRow = tuple[tuple[str, ...], tuple[Any, ...], tuple[str, str]]
@@ -143,10 +129,10 @@ def make_row(entry: PageEntry, limit_bytes: int) -> SqlitePageRow | None:
 def put(connection: apsw.Connection, row: SqlitePageRow) -> None:
     """Store a page in place of its older reading."""
     place, fields, texts = row
-    for old in connection.execute(_DELETE, place).fetchall():
+    for old in connection.execute(_SQL["delete"], place).fetchall():
         connection.execute("DELETE FROM words WHERE rowid = ?", old)
-    connection.execute(_PUT, (*place, *fields))
-    connection.execute(_PUT_WORDS, (connection.last_insert_rowid(), *texts))
+    connection.execute(_SQL["put"], (*place, *fields))
+    connection.execute(_SQL["put_words"], (connection.last_insert_rowid(), *texts))
 
 
 def get(
@@ -162,7 +148,7 @@ def get(
     now = time.time()
     place = (scope.principal, scope.profile, scope.language, key, json.dumps(methods))
     for number, used_at, allowances_json, data in _rows(
-        connection, _GET, (*place, now - max_age_s, now + CLOCK_SKEW_S)
+        connection, _SQL["get"], (*place, now - max_age_s, now + CLOCK_SKEW_S)
     ):
         allowances = frozenset(json.loads(allowances_json))
         if allowances <= allowed and (reading := serialization.decompress_reading(data)) is not None:
@@ -281,7 +267,7 @@ def _migrate_from_2(connection: apsw.Connection) -> None:
     for number, title, data in _rows(connection, "SELECT id, title, reading FROM pages", ()):
         if (reading := serialization.decompress_reading(data)) is not None:
             text = to_index_text(serialization.searchable_text(reading.document))
-            connection.execute(_PUT_WORDS, (number, to_index_text(title), text))
+            connection.execute(_SQL["put_words"], (number, to_index_text(title), text))
 
 
 SCHEMA = DatabaseSchema(

@@ -16,21 +16,14 @@ from scraper.store.query import CacheQuery, parse_as_words, parse_query
 from scraper.store.snippets import FIRST_RANKED, make_hit
 from scraper.store.sqlite import page_queries
 from scraper.store.sqlite.database import DatabaseThreads, transaction
+from scraper.values.text import read_statements
 
 FILE_NAME = "pages.sqlite"
 
 BATCH = 64
 """Pages in one transaction. A commit costs as much as ten pages."""
 
-_OWN = """
-    AND EXISTS (
-        SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
-        AND id = words.rowid
-    )
-"""
-_HAS_OTHERS = """
-    SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)
-"""
+_SQL = read_statements(__package__, "search_statements.sql")
 
 
 class SqlitePageStore(WriteBehindPageStore):
@@ -105,8 +98,8 @@ def _search_pages(
     parsed = parse_query(query)
     lists = page_queries.list_allowances(connection, principal)
     valid = [one for one in lists if page_queries.is_valid(one, allowed)]
-    may_read_all = len(valid) == len(lists) and not connection.execute(_HAS_OTHERS, (principal,)).get
-    condition, values = ("", ()) if may_read_all else (_OWN, (principal, json.dumps(valid)))
+    may_read_all = len(valid) == len(lists) and not connection.execute(_SQL["has_others"], (principal,)).get
+    condition, values = ("", ()) if may_read_all else (_SQL["own"], (principal, json.dumps(valid)))
     ranked_count = limit * FIRST_RANKED
     while True:
         try:
