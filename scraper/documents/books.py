@@ -14,18 +14,15 @@ from scraper.documents.safe_zip import ZipParts, first_text, parse_xml
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.markdown import converter
 from scraper.html.dom.parsing import Element, parse_html, text_of
+from scraper.values.text import read_table
 
 __all__ = ["read_epub", "read_fiction_book", "warm_up"]
 
 _MAX_CHAPTERS = 2_000
 _ENCRYPTION = "META-INF/encryption.xml"
 _BASE_URL = "http://book.invalid/"
-_NOTE_ROLES = {
-    "noteref": "doc-noteref",
-    "footnote": "doc-footnote",
-    "endnote": "doc-endnote",
-    "rearnote": "doc-endnote",
-}
+_TABLE = read_table(__package__, "books.toml")
+_NOTE_ROLES: dict[str, str] = _TABLE["note_roles"]
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
 _DRM_METHODS = (b"http://www.w3.org/2001/04/xmlenc#aes", b"http://ns.adobe.com/adept")
 """Encryption methods of locked books. Fonts use another one, which does not prevent reading."""
@@ -135,11 +132,7 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
 
 _MAX_DEPTH = 100
 _MAX_LEVEL = 6
-_TAGS = {
-    "p": "p", "v": "p", "subtitle": "p><strong", "text-author": "p", "date": "p", "emphasis": "em", "strong": "strong",
-    "strikethrough": "s", "sub": "sub", "sup": "sup", "code": "code", "cite": "blockquote", "epigraph": "blockquote",
-    "poem": "blockquote", "table": "table", "tr": "tr", "th": "th", "td": "td",
-}  # fmt: skip
+_TAGS: dict[str, str] = _TABLE["tags"]
 
 
 def read_fiction_book(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from scraper.documents import office_markup
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.errors import MalformedDocumentError
+from scraper.values.text import read_table
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # Control word and its number.
@@ -32,29 +33,18 @@ _SEPARATE_TEXTS = frozenset({"note", "comment", "box"})
 _COLLECTED = frozenset({"title", "author", "instruction", "label", "commentator"})
 _HIGH_SURROGATES, _LOW_SURROGATES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
 _SYMBOL_FONT_CODES = range(0xF000, 0xF100)
-_TOGGLES = {
-    "b": "bold", "i": "italic", "strike": "struck", "striked": "struck", "v": "hidden", "deleted": "hidden",
-}  # fmt: skip
+_WORDS = read_table(__package__, "rtf.toml")
+_TOGGLES: dict[str, str] = _WORDS["toggles"]
 """Attributes that control words switch on, or off with the number 0."""
 _NUMBERS = {"s": ("style", 0, 1 << 31), "ilvl": ("level", 0, 8), "uc": ("fallback_count", 1, 100)}
 """Attributes that control words set to a number, with the number if there is none, and the highest one."""
 _RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
-_DESTINATIONS = {
-    "fonttbl": "fonts", "stylesheet": "styles", "title": "title", "author": "author",
-    "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",
-    "annotation": "comment", "atnauthor": "commentator", "shptxt": "box", "info": "info",
-}  # fmt: skip
+_DESTINATIONS: dict[str, str] = _WORDS["destinations"]
 """Destinations whose text is used, and the names that the reader gives to them."""
 
-_SKIPPED_DESTINATIONS = frozenset(
-    "colortbl pict object objdata themedata colorschememapping datastore latentstyles generator listtable "
-    "listoverridetable rsidtbl revtbl bkmkstart bkmkend nonshppict shppict sp sn sv xmlnstbl filetbl atnid atndate "
-    "atnref atntime atnparent atrfstart atrfend do private1 template operator subject keywords comment doccomm "
-    "company category manager hlinkbase shprslt nonesttables tc xe rxe ftnsep ftnsepc aftnsep aftnsepc ftncn aftncn "
-    "ud panose falt fname mmathPr pgdsctbl userprops blipuid picprop wgrffmtfilter".split()
-)
+_SKIPPED_DESTINATIONS = frozenset(_WORDS["skipped_destinations"].split())
 """Destinations without document text: tables of the file, pictures, private data of programs."""
 _MARGINS = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
 
@@ -68,11 +58,7 @@ _CHARSETS = {
 }  # fmt: skip
 """Encodings by the font's `fcharset` number; 0 is the encoding of the file."""
 
-_CHARACTERS = {
-    "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
-    "bullet": "•", "tab": " ", "emspace": " ", "enspace": " ", "qmspace": " ", "~": " ", "_": "-",
-    "\\": "\\", "{": "{", "}": "}",
-}  # fmt: skip
+_CHARACTERS: dict[str, str] = _WORDS["characters"]
 
 _TITLE_LEVEL = 0
 """Level of the document's title; with a title, all headings are one level lower."""

@@ -14,6 +14,7 @@ from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line
 from scraper.urls import parse_link_header, request_key
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
 MAX_LINKS = 20_000
@@ -21,16 +22,9 @@ MAX_LINKS = 20_000
 _MAX_ALTERNATES = 200
 _MAX_TEXT = 200
 _PARENTS = 12
-_FEED_TYPES = frozenset(
-    "application/rss+xml application/atom+xml application/rdf+xml application/feed+json application/json "
-    "application/xml text/xml".split()
-)
-_AGENT_LINKS = {
-    "api-catalog": "API catalog",
-    "describedby": "description",
-    "service-desc": "API description",
-    "service-doc": "API documentation",
-}
+_NAMES = read_table(__package__, "outlinks.toml")
+_FEED_TYPES = frozenset(_NAMES["feed_types"].split())
+_AGENT_LINKS: dict[str, str] = _NAMES["agent_links"]
 """Names of relations: RFC 9727, RFC 8631, llmstxt.org."""
 _MAX_AGENTS = 8
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
@@ -38,11 +32,7 @@ _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()
 _CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
 _FIELDS = "input", "select", "textarea"
 _TRAP_NAMES = ("honeypot", "honey-pot", "honey_pot", "bot-trap", "bottrap", "spider-trap")
-_REVEALED_NAMES = (
-    "menu nav dropdown drop-down tab accordion collaps toggle slide carousel drawer canvas modal popup panel more "
-    "mobile step tree hover sm: md: lg: xl: d-none hidden-xs hidden-sm sr-only screen-reader visually-hidden "
-    "visuallyhidden"
-).split()
+_REVEALED_NAMES = _NAMES["revealed_names"].split()
 """Parts of names of elements that a click, the pointer, a larger window or a screen reader reveals."""
 _REVEALED_TAGS = ("li", "ul", "ol", "nav", "header", "details", "noscript", "template", "td", "dd", "option")
 _NAVIGATION = ("navigation", "navbar", "menu")

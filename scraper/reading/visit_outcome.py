@@ -66,19 +66,11 @@ _AD_BLOCKER_CHARS = 3_000
 """Characters at the beginning of a text that are searched for a request to turn off an ad blocker."""
 
 _PDF_SIGNATURE = b"%PDF-"
-_DOCUMENT_TYPES = (
-    "application/pdf",
-    "application/msword",
-    "application/rtf",
-    "application/epub+zip",
-    "application/vnd.ms-",
-    "application/vnd.openxmlformats-",
-    "application/vnd.oasis.opendocument.",
-)
 
 _TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
 
 _TEXTS = read_table(__package__, "visit_outcome.toml")
+_DOCUMENT_TYPES = tuple(_TEXTS["document_types"].split())
 _BLOCK_TEXTS, _NEXT_STEPS, _UNRENDERED = _TEXTS["blocks"], _TEXTS["next_steps"], _TEXTS["unrendered"]
 _LATER = "Try later, or another source."
 

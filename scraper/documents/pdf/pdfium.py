@@ -17,33 +17,14 @@ from typing import Any, NamedTuple
 
 import liteparse
 
+from scraper.values.text import read_file
+
 _MAX_PAGE_CHARS = 1_000_000
 _TYPES = {
     "p": ctypes.c_void_p, "i": ctypes.c_int, "I": ctypes.c_uint, "L": ctypes.c_ulong, "z": ctypes.c_size_t,
     "s": ctypes.c_char_p, "d": ctypes.c_double, "f": ctypes.c_float,
 }  # fmt: skip
-_SIGNATURES = (
-    "FPDF_LoadMemDocument64 p szs", "FPDF_CloseDocument i p", "FPDF_GetMetaText L pspL",
-    "FPDFDoc_GetAttachmentCount i p", "FPDFDoc_GetAttachment p pi",
-    "FPDFAttachment_GetName L ppL", "FPDF_LoadPage p pi",
-    "FPDF_ClosePage i p", "FPDF_GetPageWidthF f p", "FPDF_GetPageHeightF f p", "FPDF_GetPageBoundingBox i pp",
-    "FPDF_PageToDevice i piiiiiddpp", "FPDF_RenderPageBitmap i ppiiiiii", "FPDFBitmap_CreateEx p iiipi",
-    "FPDFBitmap_FillRect i piiiiL", "FPDFBitmap_GetStride i p", "FPDFBitmap_GetBuffer p p", "FPDFBitmap_Destroy i p",
-    "FPDFText_LoadPage p p", "FPDFText_ClosePage i p", "FPDFText_CountChars i p", "FPDFText_GetText i piip",
-    "FPDFText_GetUnicode I pi", "FPDFText_GetCharBox i pipppp", "FPDFText_GetLooseCharBox i pip",
-    "FPDFText_GetCharOrigin i pipp", "FPDFText_GetTextObject p pi", "FPDFText_IsGenerated i pi",
-    "FPDFPage_CountObjects i p",
-    "FPDFPage_GetObject p pL", "FPDFFormObj_CountObjects i p",
-    "FPDFFormObj_GetObject p pL", "FPDFPageObj_GetType i p", "FPDFPageObj_GetBounds i ppppp",
-    "FPDFPageObj_GetFillColor i ppppp", "FPDFPageObj_GetMatrix i pp", "FPDFPageObj_HasTransparency i p",
-    "FPDFPageObj_SetIsActive i pi", "FPDFPageObj_CountMarks i p", "FPDFPageObj_GetMark p pL",
-    "FPDFPageObj_GetMarkedContentID i p", "FPDFPageObjMark_GetName i ppLp", "FPDFPageObj_GetClipPath p p",
-    "FPDFClipPath_CountPaths i p",
-    "FPDFClipPath_CountPathSegments i pi", "FPDFClipPath_GetPathSegment p pii", "FPDFPathSegment_GetPoint i ppp",
-    "FPDFPath_CountSegments i p", "FPDFPath_GetDrawMode i ppp", "FPDFImageObj_GetImagePixelSize i ppp",
-    "FPDFTextObj_GetTextRenderMode i p", "FPDFTextObj_GetFontSize i pp", "FPDFTextObj_GetText L pppL",
-    "FPDFTextObj_GetFont p p", "FPDFFont_GetWeight i p", "FPDFFont_GetBaseFontName z ppz",
-)  # fmt: skip
+_SIGNATURES = read_file(__package__, "functions.txt").splitlines()
 """Name, type of the result, and types of the arguments of each function, by the letters of `_TYPES`."""
 
 

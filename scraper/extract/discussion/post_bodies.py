@@ -13,37 +13,17 @@ from scraper.extract.discussion.post_containers import PostContainer
 from scraper.facts.metadata.author_date_labels import is_quote, strip_digits
 from scraper.html.dom.parsing import HEADINGS, Element, classes_of, remove, text_of
 from scraper.html.page.segmentation import segment_body
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
 # With `IGNORECASE`, a search takes several times as long: these are for names in lower case.
-_BODY_NAME = WordPattern(
-    r"(?:^|[\s_-])(?:body|bodytext|content|text|message|prose|markdown|md|cooked|bbwrapper|postbody|"
-    r"postcontent|commtext|"
-    r"commentcontent|inner|description|usertext|richtext|post-?text|entry|html|{posts.body_class}\w*|usercontent|msg)"
-    r"(?:$|\s)|(?:text|content|body|message)(?:$|\s)",
-    re.NOFLAG,
-)
-_NOISE_NAME = re.compile(
-    r"signature|(?:^|[\s_-])sig(?:$|[\s_-])|avatar|user-?(?:info|panel|profile|stats|title|box|details|cell|extras)|"
-    r"profile|author|poster|rank|badge|control|action|button|toolbar|reaction|like|vot(?:e|ing)|share|reply|permalink|"
-    r"footer|last-?edit|edit(?:ed|-?note)|report|menu|(?:^|[\s_-])nav|(?:^|[\s_-])tags?(?:$|[\s_-])|score|"
-    r"rating|stars?|helpful|flair|"
-    r"(?:^|[\s_-])meta|postinfo|keyinfo|subject|post-?links|header|head(?:$|\s)|hidden|sr-only|attachment|notice|likes|"
-    r"(?:^|[\s_-])subtext|post_?title|title|comhead|tagline|moderat"
-)
-_REMOVED_NAME = re.compile(
-    r"signature|(?:^|[\s_-])sig(?:$|[\s_-])|sigtext|last-?edit|edited|edit-?note|post-?edit|avatar|"
-    r"quote-?controls|expandlink|"
-    r"selecttoquoteend|toolbar|reactions?bar|share-?button|reply-?(?:link|button|btn)|comment-reply|"
-    r"post-?controls|lastedit|"
-    r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
-    r"visually-hidden"
-)
+_NAMES = read_table(__package__, "names.toml")
+_BODY_NAME = WordPattern(_NAMES["body_name"], re.NOFLAG)
+_NOISE_NAME = re.compile("|".join(_NAMES["noise_name"]))
+_REMOVED_NAME = re.compile("|".join(_NAMES["removed_name"]))
 _RULE = "_" * 8
 """Line that boards write above a signature, or its beginning."""
-_CONTROL = WordPattern(
-    r"\W*(?:{posts.control}|reply to \S+|click to expand\W*|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?"
-)
+_CONTROL = WordPattern(_NAMES["control"])
 _BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})
 _FLOW = HEADINGS | frozenset("p ul ol pre blockquote table figure dl div img details span".split())
 _CONTAINERS = frozenset("div section td tr table tbody article li main form dd dl header".split())

@@ -12,6 +12,7 @@ from scraper.facts.metadata.author_date_labels import AuthorDateLabel, strip_dig
 from scraper.facts.metadata.written_dates import DATE_TAGS
 from scraper.html.dom.parsing import HEADINGS, Element, depth_of, text_of
 from scraper.urls import join_url
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
 
 _MAX_WIDE = 150
@@ -19,16 +20,10 @@ _MAX_WIDE = 150
 _MAX_TOKENS = 8
 _MAX_ANCESTORS = 60
 
-_POST_NAME = WordPattern(
-    r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
-    r"discussion|{posts.class})"
-)
-_REPLY_NAME = re.compile(
-    r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
-)
-_POST_TYPES = frozenset(
-    {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
-)
+_NAMES = read_table(__package__, "names.toml")
+_POST_NAME = WordPattern("|".join(_NAMES["post_name"]))
+_REPLY_NAME = re.compile("|".join(_NAMES["reply_name"]), re.IGNORECASE)
+_POST_TYPES = frozenset(_NAMES["post_types"].split())
 """Shapes declared as posts; a single element of them is enough."""
 _TYPED_POST = "@Post"
 """Common shape of all elements with one of these types, because a question and its answers have different shapes."""

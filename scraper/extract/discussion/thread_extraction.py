@@ -18,22 +18,16 @@ from scraper.html.page.page_tree import PageTree
 from scraper.model import Post
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean, clean_line
+from scraper.values.text import read_table
 
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60
-_SCORE_NAME = re.compile(
-    r"vote-?count|(?:^|[\s_-])(?:score|upvotes?|points|karma|votes|upvoter|likes?-?count|num-?likes|likes|rating-?count)"
-    r"(?:$|[\s_-])",
-    re.IGNORECASE,
-)
+_NAMES = read_table(__package__, "names.toml")
+_SCORE_NAME = re.compile(_NAMES["score_name"], re.IGNORECASE)
 _REPUTATION_NAMES = ("reputation", "flair", "user", "badge", "profile", "dislikes")
 _SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)", re.IGNORECASE)
 _SCORE_LABEL = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?\s+(?:points?|(?:up)?votes?)", re.IGNORECASE)
-_ACCEPTED_NAME = re.compile(
-    r"accepted-answer(?!-indicator)|(?:^|[\s_-])(?:is-)?accepted(?:$|\s)|best-?answer|(?:--|is-|^|\s)solution(?:$|\s)|"
-    r"answer--accepted|isSolved|marked-?as-?answer",
-    re.IGNORECASE,
-)
+_ACCEPTED_NAME = re.compile("|".join(_NAMES["accepted_name"]), re.IGNORECASE)
 _HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
 """Separator of headings, and characters that look like it."""
 _BRACKETS = str.maketrans("[]<>", "()()")

@@ -10,6 +10,7 @@ from scraper.extract.markdown.tree_converter import ConversionContext, ElementHa
 from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, pad_names, remove, text_of
 from scraper.text.numerals import format_numeral
 from scraper.text.terms import CAMEL_CASE
+from scraper.values.text import read_table
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
@@ -130,10 +131,8 @@ def _parse_integer(text: str | None, otherwise: int) -> int:
 
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
-_REMOVED_CLASSES = frozenset(
-    "sr-only visually-hidden screen-reader-text screen-reader-only mw-editsection editsection copy-button copybtn "
-    "clipboard-copy zeroclipboard-container".split()
-)
+_NAMES = read_table(__package__, "callouts.toml")
+_REMOVED_CLASSES = frozenset(_NAMES["removed_classes"].split())
 _CALLOUT_CLASS = re.compile(
     r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
     + "|".join(_REMOVED_CLASSES)
@@ -160,14 +159,8 @@ _SECTION_HEADINGS = frozenset({"h1", "h2"})
 
 _AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
 """Kinds whose names are also common classes of `details` elements that are not callouts."""
-_CONTAINERS = frozenset(
-    "admonition admonitionblock alert callout custom-block hint markdown-alert notecard starlight-aside "
-    "theme-admonition confluence-information-macro".split()
-)
-_COMPOUND = re.compile(
-    r"(?:markdown-alert|alert|callout|admonition|theme-admonition|hint|custom-block|starlight-aside"
-    r"|confluence-information-macro)(?:--?|_)([a-z]+)"
-)
+_CONTAINERS = frozenset(_NAMES["containers"].split())
+_COMPOUND = re.compile(_NAMES["compound"])
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _MAX_TITLE = 200
 _MAX_TITLE_DEPTH = 3

@@ -21,6 +21,7 @@ from scraper.html.page.css_visibility import (
     parse_declarations,
 )
 from scraper.text.terms import CAMEL_CASE
+from scraper.values.text import read_table
 
 HIDDEN_ATTRIBUTE = "data-x-hidden"
 """Attribute of the elements that the browser marked as hidden."""
@@ -139,17 +140,10 @@ class _StyleChecker:
         return not self._has_style_sheet and is_same_color(color, _WHITE)
 
 
-_COLLAPSIBLE_NAME = re.compile(
-    r"(?<![a-z])(?:tab|tabs|tab-?pane|tab-?panel|tab-?content|tabbed|accordion|collaps(?:e|ed|ible)|toggle|"
-    r"expand(?:er|able|ed)?|disclosure|read-?more|show-?more|more-?text|foldable|spoiler)(?![a-z])",
-    re.IGNORECASE,
-)
-_OVERLAYS = re.compile(
-    r"menu|nav(?![a-z])|navbar|modal|popup|pop-up|dialog|lightbox|overlay|drawer|off-?canvas|cookie|consent|search"
-    r"|login|sign-?in|cart|tooltip|dropdown|toast",
-    re.IGNORECASE,
-)
-_OVERLAY_ROLES = frozenset("dialog alertdialog menu menubar navigation search listbox tooltip status alert".split())
+_NAMES = read_table(__package__, "names.toml")
+_COLLAPSIBLE_NAME = re.compile(_NAMES["collapsible_name"], re.IGNORECASE)
+_OVERLAYS = re.compile("|".join(_NAMES["overlays"]), re.IGNORECASE)
+_OVERLAY_ROLES = frozenset(_NAMES["overlay_roles"].split())
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
 _HEX_DIGITS = frozenset("0123456789abcdef")
 _CONTROLS = {name: attribute_selector(name) for name in ("aria-controls", "data-target", "data-bs-target")}

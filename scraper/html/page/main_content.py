@@ -5,17 +5,13 @@ import re
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, attribute_selector, remove, text_of
+from scraper.values.text import read_table
 
-_CONSENT_BOX = re.compile(
-    r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
-    r"onetrust|cybotcookie|didomi|usercentrics|cmpbox|truste|qc-cmp|sp_message",
-    re.IGNORECASE,
-)
+_NAMES = read_table(__package__, "names.toml")
+_CONSENT_BOX = re.compile("|".join(_NAMES["consent_box"]), re.IGNORECASE)
 """Id or class of the elements that consent managers insert at the top level of a page."""
 _REMOVED_TAGS = ("nav", "menu", "button", "input")
-_REMOVED_ROLES = frozenset(
-    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist toolbar".split()
-)
+_REMOVED_ROLES = frozenset(_NAMES["removed_roles"].split())
 _WITH_ROLE = attribute_selector("role")
 _MAX_REMOVED_SHARE = 0.5
 """Share. An element with more of the page's text is content, regardless of its name."""
