@@ -9,6 +9,7 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from scraper.text.terms import fold_text
+from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words, load_once, read_topic
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -55,31 +56,9 @@ def read_month_names() -> MonthNames:
     return found
 
 
+_FORMS = read_table(__package__, "date_forms.toml")
 DATE_FORMS = tuple(
-    (WordPattern(template.replace("NAME", r"([^\W\d_]{3,14})")), order)
-    for template, order in (
-        (r"(\d{4})\s*{dates.year_mark}\s*(\d{1,2})\s*{dates.month_mark}\s*(\d{1,2})\s*{dates.day_mark}", "ymd"),
-        (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (r"(?<!\d)(\d{1,2})\s*({calendar.marked})[,،]?\s*(?:{dates.era}\s*)?(\d{4})(?!\d)", "dmy"),
-        (r"({calendar.marked})\s*(\d{1,2}),?\s*(\d{4})(?!\d)", "mdy"),
-        (r"(?<!\d)(\d{4}),?\s*({calendar.marked})\s*(\d{1,2})(?!\d)", "ymd"),
-        (r"(?<!\d)(\d{4})(?:\.\s?g(?:ada|\.)|\s?ж\.)\s+(\d{1,2})\.?\s?NAME", "ydm"),
-        (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
-        (
-            r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of |d['’])?NAME"
-            r"[.\-/׳]?[,،]?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
-            "dmy",
-        ),
-        (r"(?<!\w)NAME\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", "mdy"),
-        (r"(?<!\w)NAME\s+(\d{1,2})\s+\d\d:\d\d(?::\d\d)?(?:\s+[A-Z]{2,5}|\s+[+-]\d{4})?\s+(\d{4})(?!\d)", "mdy"),
-        (r"(?<!\d)(\d{4})(?:\.|\s?{dates.after_year})?\s+NAME\.?\s+(\d{1,2})(?!\d)", "ymd"),
-        (
-            r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)"
-            r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
-            "ymd",
-        ),
-        (r"(?<![\d/])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\d/])", "??y"),
-    )
+    (WordPattern(template.replace("NAME", r"([^\W\d_]{3,14})")), order) for order, template in _FORMS["forms"]
 )
 """Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
 _ASCII_FORMS = tuple(form for form in DATE_FORMS if "{calendar.marked}" not in form[0].template)
@@ -251,13 +230,7 @@ AGE = WordPattern(
 )
 """An age such as "2 days ago": the group `amount`, and a group with the name of the unit."""
 _PAST_DAY = WordPattern(r"(?:(?P<yesterday>{dates.yesterday})|{dates.day_before_yesterday})(?!\w)")
-_WITHOUT_YEAR = tuple(
-    WordPattern(template)
-    for template in (
-        r"(\d{1,2})\s?{dates.month_mark}\s?(\d{1,2})\s?{dates.day_mark}",
-        r"([^\W\d_]{3,14})\.?\s+(\d{1,2})(?=\s*(?:[·—–|-]|\.\.\.|…))",
-    )
-)
+_WITHOUT_YEAR = tuple(map(WordPattern, _FORMS["without_year"]))
 _BEFORE_DATE = re.compile(r"\W{0,3}")
 _NUMBER_GOES_ON = re.compile(r"[\d:.,]?\d")
 _SEPARATOR = re.compile(r"\s*(?:[·•—–|:：-]|\.\.\.|…)?\s*")
