@@ -76,7 +76,7 @@ def remove_internal_links(text: str, base: str) -> str:
 
     Pictures inside of the file keep their description.
     """
-    own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
+    own = re.escape(base if base.endswith(".invalid/") else f"{base}#")
     text = re.sub(rf"(?<!\!)\[({_LABEL})\]\({own}[^()\s]*\)", r"\1", text)
     return re.sub(rf"!\[({_LABEL})\]\({own}[^()\s]*\)", r"(image: \1)", text)
 

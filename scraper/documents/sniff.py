@@ -111,8 +111,8 @@ _HTML = re.compile(
 )
 """Possessive: when comments could end at any of several marks, 28 of them took half a minute."""
 _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
-_FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
-_FICTION_BOOK = re.compile(rb"<(?:[\w.-]{1,40}:)?FictionBook[\s>]")
+_ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(rss|feed|rdf|fictionbook|svg|html)[\s>]", re.IGNORECASE)
+_FEEDS = frozenset({b"rss", b"feed", b"rdf"})
 _TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
 _HEADER_BLOCK = re.compile(rb"(?:>?From [^\n]*\n)?((?:[!-9;-~]{1,100}:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z))+)")
 """Header fields of an email (RFC 5322, 2.2), which a line of a mailbox may precede."""
@@ -245,15 +245,16 @@ def _is_email(plain: bytes, media_type: str, name: str) -> bool:
 
 
 def _detect_markup_kind(plain: bytes) -> DocumentKind:
-    if _FEED.search(plain):
+    names = set(map(bytes.lower, _ROOT.findall(plain)))
+    if not names.isdisjoint(_FEEDS):
         return DocumentKind.FEED
-    if _FICTION_BOOK.search(plain):
+    if b"fictionbook" in names:
         return DocumentKind.FICTION_BOOK
     if _TRANSCRIPT.match(plain):
         return DocumentKind.TRANSCRIPT
-    if re.search(rb"<svg[\s>]", plain):
+    if b"svg" in names:
         return DocumentKind.IMAGE
-    return DocumentKind.HTML if re.search(rb"<html[\s>]", plain, re.IGNORECASE) else DocumentKind.XML
+    return DocumentKind.HTML if b"html" in names else DocumentKind.XML
 
 
 def _is_json(data: bytes, media_type: str, name: str) -> bool:

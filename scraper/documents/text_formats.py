@@ -65,8 +65,9 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
 def _unfold_card(card: str) -> Iterator[str]:
     """Yield each property of a contact or calendar as one line: quoted-printable decoded, pictures as their size."""
     card = card.removesuffix("\n")
-    folded = r"\n(?=[ \t])" if _OLD_VERSION in card else r"\n[ \t]"
-    lines = iter(re.sub(folded, "", card).split("\n"))
+    for blank in " \t":
+        card = card.replace(f"\n{blank}", blank if _OLD_VERSION in card else "")
+    lines = iter(card.split("\n"))
     for line in lines:
         head, colon, value = line.partition(":")
         parameters = head.split(";")

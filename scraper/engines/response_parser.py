@@ -26,7 +26,7 @@ from scraper.html.dom.parsing import Element
 from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 from scraper.values.text import read_table
-from scraper.words.matcher import WordPattern, expand
+from scraper.words.matcher import WordPattern
 
 _MAX_ROWS = 200
 """Rows of a source or feed. Google News returns 100."""
@@ -128,7 +128,7 @@ def _matches(page: ResultPage, one: BlockSignature) -> bool:
     urls = "\n".join((page.url, *page.redirects))
     return (
         one.matches(page.ids, page.classes, page.addresses, [page.scripts], urls)
-        or bool(one.title and re.fullmatch(expand(one.title), page.title, re.IGNORECASE))
+        or (bool(one.title) and search_pattern(rf"\A(?:{one.title})\Z", page.title))
         or (bool(one.names) and any(search_pattern(one.names, name) for name in page.ids | page.classes))
         or search_pattern(one.opening, page.opening)
     )

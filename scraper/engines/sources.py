@@ -23,6 +23,7 @@ from scraper.engines.request_builder import engine_profile, parse_locale
 from scraper.engines.response_parser import ReadRow, build_response, parse_xml
 from scraper.engines.result_page import snapshot_text
 from scraper.text import date_parsing
+from scraper.text.terms import split_words
 from scraper.urls import is_web_url
 from scraper.values.text import format_clock, read_table
 
@@ -321,7 +322,7 @@ def _build_request(name: str, query: SearchQuery, now: datetime) -> Request:
         "text": query.text,
         "contact": query.contact,
         "language": parse_locale(query.language).language,
-        "words": " AND ".join(f"all:{word}" for word in re.findall(r"\w+", query.text)[:12]),
+        "words": " AND ".join(f"all:{word}" for word in split_words(query.text)[:12]),
     }
     fields = {
         field: value if isinstance(value, list) else str(value).format(**values)

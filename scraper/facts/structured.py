@@ -254,7 +254,7 @@ class JsonBounder:
             self.cut = True
             text = text[:_MAX_TEXT]
         # No encoding can represent lone surrogates.
-        text, _ = sanitize.clean(re.sub("[\ud800-\udfff]", "\ufffd", text) if not text.isascii() else text)
+        text, _ = sanitize.clean(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
         self._left -= len(text)
         address = text.strip()
         if name.lower() not in _URL_PROPERTIES or ":" in address.partition("/")[0] or len(address.split()) != 1:

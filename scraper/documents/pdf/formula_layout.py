@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from scraper.documents.pdf.layout_model import RulingLine, TextRun
 from scraper.html.math.symbols import FUNCTIONS, SYMBOLS
 from scraper.html.math.tex_delimiters import join_tex
+from scraper.text.terms import LETTERS
 
 _SMALL = 0.86
 """Ratio to the font size of the base: maximum size of powers and indexes."""
@@ -25,7 +26,6 @@ _BAR_DISTANCE = 1.3
 """Multiple of the font size: maximum distance between a bar and the middle of the text above or below it."""
 _MAX_RUNS, _MAX_BARS = 400, 300
 """On one page; a page with more bars is a drawing."""
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _WORDS = re.compile(r"[A-Za-z]+|[^\sA-Za-z]")
 
 
@@ -61,7 +61,7 @@ def write_formulas(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> tup
     if 1 < len(formulas) <= _MAX_RUNS and 2 * _count_letters(formulas) < _count_letters(runs):
         for row in _build_rows(formulas, across):
             inside = [run for part in row for run in part.all_runs()]
-            words = [word for run in inside for word in _WORD.findall(run.text) if word not in FUNCTIONS]
+            words = {word for run in inside for word in LETTERS.findall(run.text) if len(word) > 3} - FUNCTIONS
             if not words and any(part.has_structure for part in row):
                 box = row[0].box
                 x0, x1 = min(run.x0 for run in inside), max(run.x1 for run in inside)

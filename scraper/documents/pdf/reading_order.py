@@ -1,6 +1,5 @@
 """Find the reading order: split a page into flows of one column each, where its text is in columns."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -8,6 +7,7 @@ from statistics import fmean
 
 from scraper.documents.pdf.layout_model import LayoutRow, Span, TextRun
 from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
+from scraper.text.terms import LETTERS
 
 _MIN_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
@@ -23,7 +23,6 @@ _MIN_ROWS = 4
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
 _HALF = 0.48, 0.56
 """Ratio to the width of the text: range in which the right one of two equal columns begins."""
@@ -182,7 +181,7 @@ def _full_lines(column: Sequence[LayoutRow]) -> list[LayoutRow]:
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
     """Return True if all columns have lines of prose, and most lines are beside no line of the next column."""
     for column in columns:
-        prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in _full_lines(column))
+        prose = sum(_count_words(text_of_row(line)) >= _OWN_WORDS for line in _full_lines(column))
         if prose < max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column)):
             return False
     return all(_stands_alone(one, other) and _stands_alone(other, one) for one, other in pairwise(columns))
@@ -194,6 +193,10 @@ def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> 
     if words > _WORDS_OF_NAMES or len(one) > len(other):
         return False
     return _count_beside(one, other) >= _NAMED_SHARE * len(one)
+
+
+def _count_words(text: str) -> int:
+    return sum(len(word) > 1 for word in LETTERS.findall(text))
 
 
 def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:

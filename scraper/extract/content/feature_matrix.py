@@ -61,7 +61,6 @@ _URL_WORDS = (
     "forum thread topic product categor collection shop doc blog news wiki service tag search question "
     "review guide viewtopic api reference course list store article"
 ).split()
-_HOST = re.compile(r"^[a-z]+://[^/]*")
 _URL_YEAR = re.compile(r"/(?:19|20)\d\d/")
 _OG_TYPES = {"": 0, "article": 1, "website": 2, "product": 3}
 
@@ -90,7 +89,7 @@ def _summarize_blocks(page: PageStatistics) -> dict[str, float]:
 
 def _summarize_url(url: str) -> dict[str, float]:
     lowered = url.lower()
-    path = _HOST.sub("", lowered)
+    path = "/" + lowered.partition("://")[2].partition("/")[2]
     facts = {
         "depth": path.count("/"),
         "length": len(path),

@@ -19,8 +19,8 @@ from scraper.words.matcher import WordPattern
 # With `IGNORECASE`, a search takes several times as long: these are for names in lower case.
 _NAMES = read_table(__package__, "names.toml")
 _BODY_NAME = WordPattern(_NAMES["body_name"], re.NOFLAG)
-_NOISE_NAME = re.compile("|".join(_NAMES["noise_name"]))
-_REMOVED_NAME = re.compile("|".join(_NAMES["removed_name"]))
+_NOISE_NAME = WordPattern("|".join(_NAMES["noise_name"]), re.NOFLAG)
+_REMOVED_NAME = WordPattern("|".join(_NAMES["removed_name"]), re.NOFLAG)
 _RULE = "_" * 8
 """Line that boards write above a signature, or its beginning."""
 _CONTROL = WordPattern(_NAMES["control"])

@@ -1,6 +1,5 @@
 """Find the elements that contain one post each: they have the same shape, and each has one author and one date."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ _MAX_ANCESTORS = 60
 
 _NAMES = read_table(__package__, "names.toml")
 _POST_NAME = WordPattern("|".join(_NAMES["post_name"]))
-_REPLY_NAME = re.compile("|".join(_NAMES["reply_name"]), re.IGNORECASE)
+_REPLY_NAME = WordPattern("|".join(_NAMES["reply_name"]))
 _POST_TYPES = frozenset(_NAMES["post_types"].split())
 """Shapes declared as posts; a single element of them is enough."""
 _TYPED_POST = "@Post"

@@ -19,15 +19,16 @@ from scraper.model import Post
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import read_table
+from scraper.words.matcher import WordPattern
 
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60
 _NAMES = read_table(__package__, "names.toml")
-_SCORE_NAME = re.compile(_NAMES["score_name"], re.IGNORECASE)
+_SCORE_NAME = WordPattern(_NAMES["score_name"])
 _REPUTATION_NAMES = ("reputation", "flair", "user", "badge", "profile", "dislikes")
 _SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)", re.IGNORECASE)
 _SCORE_LABEL = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?\s+(?:points?|(?:up)?votes?)", re.IGNORECASE)
-_ACCEPTED_NAME = re.compile("|".join(_NAMES["accepted_name"]), re.IGNORECASE)
+_ACCEPTED_NAME = WordPattern("|".join(_NAMES["accepted_name"]))
 _HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
 """Separator of headings, and characters that look like it."""
 _BRACKETS = str.maketrans("[]<>", "()()")

@@ -11,6 +11,7 @@ from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, 
 from scraper.text.numerals import format_numeral
 from scraper.text.terms import CAMEL_CASE
 from scraper.values.text import read_table
+from scraper.words.matcher import WordPattern
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
@@ -160,7 +161,7 @@ _SECTION_HEADINGS = frozenset({"h1", "h2"})
 _AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
 """Kinds whose names are also common classes of `details` elements that are not callouts."""
 _CONTAINERS = frozenset(_NAMES["containers"].split())
-_COMPOUND = re.compile(_NAMES["compound"])
+_COMPOUND = WordPattern(_NAMES["compound"], re.NOFLAG)
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _MAX_TITLE = 200
 _MAX_TITLE_DEPTH = 3

@@ -30,7 +30,7 @@ _MIN_AUTHORS = 2
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 _AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|by-?line|writer|[\s_-]{byline.class}", re.NOFLAG)
 _USER_CLASS = WordPattern("|".join(NAMES["user_class"]), re.NOFLAG)
-_NOT_AUTHOR, _USER_URL = (re.compile("|".join(NAMES[name])) for name in ("not_author_class", "user_url"))
+_NOT_AUTHOR, _USER_URL = (WordPattern("|".join(NAMES[name]), re.NOFLAG) for name in ("not_author_class", "user_url"))
 _AUTHOR_ATTRIBUTES: dict[str, str] = NAMES["author_attributes"]
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
 _QUOTE_CLASS = re.compile(

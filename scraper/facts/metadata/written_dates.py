@@ -83,7 +83,7 @@ DATE_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time", "facep
 DATE_ROLES = frozenset({"datePublished", "dateCreated"})
 NAMES = read_table(__package__, "names.toml")
 """Names by which pages mark authors and dates."""
-_DATE_CLASS = re.compile("|".join(NAMES["date_class"]))
+_DATE_CLASS = WordPattern("|".join(NAMES["date_class"]), re.NOFLAG)
 _DATE_ATTRIBUTES = (
     "datetime", "content", "title", "data-time", "data-timestamp", "data-date", "data-tippy-content", "ts",
 )  # fmt: skip

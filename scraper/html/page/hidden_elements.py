@@ -5,7 +5,6 @@ pages with gold texts, one in eight has gold there. Without them the best possib
 .977 to .957.
 """
 
-import re
 from collections.abc import Callable, Sequence, Set
 from functools import cache
 from itertools import chain
@@ -22,6 +21,7 @@ from scraper.html.page.css_visibility import (
 )
 from scraper.text.terms import CAMEL_CASE
 from scraper.values.text import read_table
+from scraper.words.matcher import WordPattern
 
 HIDDEN_ATTRIBUTE = "data-x-hidden"
 """Attribute of the elements that the browser marked as hidden."""
@@ -141,8 +141,8 @@ class _StyleChecker:
 
 
 _NAMES = read_table(__package__, "names.toml")
-_COLLAPSIBLE_NAME = re.compile(_NAMES["collapsible_name"], re.IGNORECASE)
-_OVERLAYS = re.compile("|".join(_NAMES["overlays"]), re.IGNORECASE)
+_COLLAPSIBLE_NAME = WordPattern(_NAMES["collapsible_name"])
+_OVERLAYS = WordPattern("|".join(_NAMES["overlays"]))
 _OVERLAY_ROLES = frozenset(_NAMES["overlay_roles"].split())
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
 _HEX_DIGITS = frozenset("0123456789abcdef")

@@ -1,14 +1,13 @@
 """Find the main content of a page by landmarks, and remove its navigation, without a classifier."""
 
-import re
-
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, attribute_selector, remove, text_of
 from scraper.values.text import read_table
+from scraper.words.matcher import WordPattern
 
 _NAMES = read_table(__package__, "names.toml")
-_CONSENT_BOX = re.compile("|".join(_NAMES["consent_box"]), re.IGNORECASE)
+_CONSENT_BOX = WordPattern("|".join(_NAMES["consent_box"]))
 """Id or class of the elements that consent managers insert at the top level of a page."""
 _REMOVED_TAGS = ("nav", "menu", "button", "input")
 _REMOVED_ROLES = frozenset(_NAMES["removed_roles"].split())

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from scraper.values.text import read_table
-
 _MAX_MARKS = 10_000
 """Braces and semicolons of a style sheet that are read. None of 1,500 ordinary pages has more."""
 _MAX_DEPTH = 8
@@ -21,8 +19,19 @@ _LIST_COMMA = re.compile(r",(?![^()\[\]]*[)\]])")
 """Comma between selectors, outside brackets."""
 _SIZE = re.compile(r"\(\s*+(min|max)-(width|height)\s*+:\s*+(\d++(?:\.\d++)?)(px|em|rem)\s*+\)")
 _FEATURE = re.compile(r"\(\s*+([\w-]++)\s*+:\s*+([\w./-]++)\s*+\)")
-_NAMES = read_table(__package__, "names.toml")
-_FEATURES: dict[str, str] = _NAMES["features"]
+_FEATURES = {
+    "orientation": "landscape",
+    "prefers-color-scheme": "light",
+    "prefers-reduced-motion": "no-preference",
+    "prefers-contrast": "no-preference",
+    "forced-colors": "none",
+    "hover": "hover",
+    "any-hover": "hover",
+    "pointer": "fine",
+    "any-pointer": "fine",
+    "scripting": "enabled",
+    "display-mode": "browser",
+}
 """Media features of the browser."""
 _OTHER_MEDIA = re.compile(r"\b(?:print|speech|aural|braille|tty|tv|handheld|projection|embossed)\b")
 _SKIPPED = ("@font-face", "@page", "@property", "@counter-style", "@font-feature")

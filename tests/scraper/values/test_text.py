@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.values.text import format_clock, format_duration, suggest, truncate
+from scraper.values.text import format_clock, format_duration, read_statements, suggest, truncate
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,10 @@ def test_a_duration_has_its_largest_unit(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65, "1:05"), (4_500, "1:15:00"), (86_400, "24:00:00")])
 def test_a_clock_has_hours_only_where_there_are_some(seconds: float, text: str) -> None:
     assert format_clock(seconds) == text
+
+
+def test_statements_of_a_file_are_found_by_name_without_comments() -> None:
+    statements = read_statements("scraper.store", "record_statements.sql")
+    assert set(statements) == {"prune", "append", "read", "delete", "list"}
+    assert statements["delete"].startswith("DELETE FROM records\nWHERE ")
+    assert not any("--" in statement or statement != statement.strip() for statement in statements.values())
