@@ -113,15 +113,6 @@ class UrlKind:
         """True for URLs that only sitemaps and feeds name."""
         return self.name.startswith(LISTED_PREFIX)
 
-    def is_relative_of(self, name: str) -> bool:
-        """Return True if its URLs have the path and some of the parameters of another kind, such as fewer filters.
-
-        The page without parameters is another page, not the same page with fewer.
-        """
-        own = split_parameters(self.name)
-        is_same_path = self.name.partition("?")[0] == name.partition("?")[0]
-        return is_same_path and bool(own) and own < split_parameters(name)
-
     def judge(self, content: float, lead: float, relevance: float) -> None:
         """Update the averages with one page; close the kind if its value becomes too low."""
         share = max(_LISTED_MEMORY if self.is_listed else _MEMORY, 1 / (self.tries + 2))
@@ -206,11 +197,7 @@ class UrlKindTable:
     def judge(self, candidate: CrawlCandidate, content: float, lead: float, relevance: float) -> None:
         """Update the values of a candidate's kind, and of the lists that led to it if its page is good."""
         kind = self.get(candidate.kind)
-        was_closed = kind.is_closed
         kind.judge(content, lead, relevance)
-        if kind.is_closed and not was_closed:
-            for other in self.kinds.values():
-                other.is_closed = other.is_closed or (other.tries < MIN_TRIES and kind.is_relative_of(other.name))
         if kind.is_listed:
             self._listed.judge(content, lead, relevance)
         self._reward_parents(candidate, content)
@@ -262,17 +249,12 @@ class UrlKindTable:
     def get(self, name: str) -> UrlKind:
         """Return a kind, created if necessary.
 
-        A new kind with parameters starts with the lowest value of kinds of the same path with fewer parameters.
+        A new kind with several parameters starts with a lower value.
         """
         if name not in self.kinds:
             kind = self.kinds[name] = UrlKind(name)
-            parameters = split_parameters(name)
-            relatives = [other for other in self.kinds.values() if other.tries >= 2 and other.is_relative_of(name)]
-            if parameters:
-                expected = INITIAL_VALUE * _PARAMETER_LOSS ** (len(parameters) - 1)
-                kind.content = min([expected, *(other.content for other in relatives)])
-                kind.lead = min([expected, *(other.lead for other in relatives)])
-                kind.is_closed = any(other.is_closed for other in relatives)
+            if parameters := split_parameters(name):
+                kind.content = kind.lead = INITIAL_VALUE * _PARAMETER_LOSS ** (len(parameters) - 1)
         return self.kinds[name]
 
     def iter_left(self) -> Iterator[CrawlCandidate]:

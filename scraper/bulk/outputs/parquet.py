@@ -5,6 +5,7 @@ A Parquet file is readable only when it is complete, so a killed process would l
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -28,35 +29,16 @@ _IMAGE = pa.struct([("url", pa.string()), ("alt", pa.string())])
 _LINK = pa.struct([("url", pa.string()), ("text", pa.string())])
 _ERROR = pa.struct([("code", pa.string()), ("message", pa.string())])
 _STAGES = ("queued_s", "response_s", "judged_s", "settled_s", "captured_s", "total_s")
+_TIME, _TEXTS = pa.timestamp("us", tz="UTC"), pa.map_(pa.string(), pa.string())
+_TYPES = {
+    "status": pa.int32(), "fetched_at": _TIME, "published_date": _TIME, "headings": pa.list_(_HEADING),
+    "links": pa.list_(_LINK), "images": pa.list_(_IMAGE), "fields": _TEXTS, "error": _ERROR,
+    "confidence": pa.map_(pa.string(), pa.float64()), "records": pa.list_(_TEXTS),
+    "timings": pa.struct([(stage, pa.float64()) for stage in _STAGES]),
+}  # fmt: skip
+"""Types of the columns that are no texts."""
 SCHEMA = pa.schema(
-    [
-        pa.field("url", pa.string(), nullable=False),
-        ("final_url", pa.string()),
-        ("status", pa.int32()),
-        ("method", pa.string()),
-        ("fetched_at", pa.timestamp("us", tz="UTC")),
-        ("title", pa.string()),
-        ("author", pa.string()),
-        ("published_date", pa.timestamp("us", tz="UTC")),
-        ("sitename", pa.string()),
-        ("language", pa.string()),
-        ("description", pa.string()),
-        ("page_type", pa.string()),
-        ("train", pa.string()),
-        ("license", pa.string()),
-        ("markdown", pa.string()),
-        ("json_ld", pa.string()),
-        ("headings", pa.list_(_HEADING)),
-        ("links", pa.list_(_LINK)),
-        ("images", pa.list_(_IMAGE)),
-        ("fields", pa.map_(pa.string(), pa.string())),
-        ("confidence", pa.map_(pa.string(), pa.float64())),
-        ("records", pa.list_(pa.map_(pa.string(), pa.string()))),
-        ("next_page", pa.string()),
-        ("error", _ERROR),
-        ("timings", pa.struct([(stage, pa.float64()) for stage in _STAGES])),
-        ("hash", pa.string()),
-    ]
+    [pa.field(one.name, _TYPES.get(one.name, pa.string()), nullable=one.name != "url") for one in fields(OutputRow)]
 )
 
 

@@ -10,8 +10,8 @@ from lxml import etree
 from scraper.html.dom.parsing import Element, classes_of, text_of
 from scraper.values.text import read_table
 
-_TABLE = read_table(__package__, "languages.toml")
-NUMBERING = frozenset(_TABLE["line_numbers"].split())
+TABLE = read_table(__package__, "languages.toml")
+NUMBERING = frozenset(TABLE["line_numbers"].split())
 """Classes of elements that contain line numbers."""
 
 _CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
@@ -163,10 +163,10 @@ _LANGUAGE_CLASS = re.compile(
 )
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
 _NO_LANGUAGE, _HIGHLIGHTER_CLASSES, _KNOWN_LANGUAGES = (
-    frozenset(_TABLE[name].split()) for name in ("no_languages", "highlighters", "languages")
+    frozenset(TABLE[name].split()) for name in ("no_languages", "highlighters", "languages")
 )
-_ALIASES: dict[str, str] = _TABLE["aliases"]
-_DISPLAYED_NAMES: dict[str, str] = _TABLE["displayed_names"]
+_ALIASES: dict[str, str] = TABLE["aliases"]
+_DISPLAYED_NAMES: dict[str, str] = TABLE["displayed_names"]
 """Language names as they are displayed above a block."""
 
 _MAX_WRAPPERS = 5

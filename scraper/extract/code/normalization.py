@@ -7,7 +7,7 @@ from functools import cache
 from itertools import islice
 from textwrap import dedent
 
-from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name
+from scraper.extract.code.blocks import NUMBERING, TABLE, extract_code, is_bare_block, is_language_name
 from scraper.html.dom.parsing import (
     HEADINGS,
     LISTS,
@@ -27,11 +27,7 @@ _MAX_BAR = 60
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
 _NO_CODE = HEADINGS | LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
-_BUTTON_TEXT = re.compile(
-    r"\b(?:select all|copy to clipboard|copy|copied|copy code|run|edit|download|expand"
-    r"|(?:toggle )?(?:word )?(?:wrap|overflow))\b",
-    re.IGNORECASE,
-)
+_BUTTON_TEXT = re.compile(TABLE["button_text"], re.IGNORECASE)
 
 
 def normalize_code_blocks(root: Element, class_names: str) -> None:
@@ -134,12 +130,8 @@ def _find_adjacent_blocks(code: Element) -> Iterator[Element]:
         one = one.getnext()
 
 
-_LINE = re.compile(
-    r"[\s_](cm-line|view-line|ace[_-]line|codemirror-line|code-?line|token-line|ltx_listingline|ec-line|line)\s"
-)
-_BOX = re.compile(
-    r"[\s_-](?:codemirror-code|cm-content|view-lines|ace_text-layer|fragment|ltx_listing|code|codebox|code-?block)[\s_-]"
-)
+_LINE = re.compile(TABLE["line"])
+_BOX = re.compile(TABLE["box"])
 """Names of elements with all lines. An element named `line` is code only inside one of them."""
 _ASIDE = re.compile(r"[\s_-](?:ttc|tooltip|popover|popup)[\s_-]")
 _HOLDS_LINES = text_selector(
