@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 
 from scraper.documents.markdown_writing import escape_text, pipe_table
-from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutRow
+from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 from scraper.text.markdown_structure import fence
 
@@ -93,6 +93,21 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
             line += " " * max(0, column - len(line)) + run.text
         lines.append(line.rstrip())
     return tuple(lines)
+
+
+_MOSTLY_MONO, _CODE_SHARE = 0.6, 0.25
+"""Ratios of a document's letters in fonts of a fixed width, and of these lines with a sign of code."""
+_CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
+
+
+def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+    """Clear `mono` in a typescript, or the text layer of a scan, so that it does not count as code."""
+    runs = [run for page in pages for run in page.runs]
+    mono = [run.text for run in runs if run.mono]
+    signs = sum(_CODE_SIGN.search(text) is not None for text in mono)
+    if sum(map(len, mono)) <= _MOSTLY_MONO * sum(len(run.text) for run in runs) or signs > _CODE_SHARE * len(mono):
+        return list(pages)
+    return [replace(page, runs=tuple(run._replace(mono=False) for run in page.runs)) for page in pages]
 
 
 _HEADING_SIZE_RATIO = 0.9

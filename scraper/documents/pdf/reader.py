@@ -66,6 +66,7 @@ def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple
         sizes[run.size] += len(run.text)
     body_size = sizes.most_common(1)[0][0] if sizes else 10.0
     pages, removed = remove_headers_and_footers(pages, body_size)
+    pages = layout_blocks.unmark_monospaced_prose(pages)
     content = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     words = set(_HYPHENATED.findall(content))
     vocabulary = frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
