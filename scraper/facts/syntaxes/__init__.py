@@ -1,7 +1,5 @@
 """Read the syntaxes of structured data: JSON-LD, microdata, RDFa and OpenGraph."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys
