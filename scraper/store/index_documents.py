@@ -120,9 +120,7 @@ _SCHEMA = DatabaseSchema(
 class SqliteIndexStore(IndexStore):
     """Persistent indexes in the file `indexes.sqlite`, which several servers may share."""
 
-    _put = """
-        INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) RETURNING number
-    """
+    _put = _SQL["put"]
 
     def __init__(self, folder: Path) -> None:
         """Create the store; the file in `folder` is opened by the first operation."""

@@ -11,3 +11,6 @@ SELECT content, metadata FROM documents WHERE index_id = $1 AND doc_id = $2
 
 -- name: list_documents
 SELECT number, doc_id, content, metadata FROM documents WHERE index_id = $1 AND number > $2 ORDER BY number
+
+-- name: put
+INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) RETURNING number

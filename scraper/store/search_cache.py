@@ -38,16 +38,9 @@ class SearchCache:
     There is a write queue before the tables `answers` and `rests` (cooldowns, which are also in memory).
     """
 
-    _get_answer = """
-        SELECT answer FROM answers
-        WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND retrieved_at BETWEEN ? AND ?
-    """
+    _get_answer = _SQL["get_answer"]
     """Statement with the columns of `_answer_key`, the lowest and the highest time."""
-    _put_answer = """
-        INSERT INTO answers (principal, profile, language, key, retrieved_at, answer) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (principal, profile, language, key) DO UPDATE
-        SET retrieved_at = excluded.retrieved_at, answer = excluded.answer
-    """
+    _put_answer = _SQL["put_answer"]
     """Statement with the columns of `_answer_key`, the time and the answer."""
 
     def __init__(self, database: SqlDatabase, *, keeps_answers: bool = True) -> None:

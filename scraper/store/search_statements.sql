@@ -13,3 +13,12 @@ SET reason = excluded.reason, step = excluded.step, faults = excluded.faults, un
 
 -- name: delete_cooldown
 DELETE FROM rests WHERE engine = $1 AND egress = $2
+
+-- name: get_answer
+SELECT answer FROM answers
+WHERE principal = ? AND profile = ? AND language = ? AND key = ? AND retrieved_at BETWEEN ? AND ?
+
+-- name: put_answer
+INSERT INTO answers (principal, profile, language, key, retrieved_at, answer) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (principal, profile, language, key) DO UPDATE
+SET retrieved_at = excluded.retrieved_at, answer = excluded.answer

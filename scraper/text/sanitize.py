@@ -9,24 +9,8 @@ from collections.abc import Iterable
 
 from scraper.values.text import read_table, truncate
 
-_ALWAYS_REMOVED = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
-    "\u00ad"  # soft hyphen
-    "\u034f\u115f\u1160\u17b4\u17b5"  # grapheme joiner, Hangul and Khmer fillers
-    "\u180b-\u180f"  # Mongolian variation selectors and vowel separator
-    "\u200b"  # zero-width space
-    "\u202a-\u202e\u2060-\u206f"  # direction overrides and isolates, word joiner, invisible operators
-    "\u3164\uffa0"  # Hangul fillers
-    "\ufeff\ufff9-\ufffb"  # byte order mark, annotation marks
-    "\U0001d173-\U0001d17a"  # musical controls
-    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags
-)
-_CONTEXTUAL = (
-    "\u061c\u200e\u200f"  # direction marks
-    "\u200c\u200d"  # joiners
-    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
-    "\u0600-\u0605\u06dd\u0890\u0891\u08e2"  # marks around Arabic numbers
-)
+_INVISIBLE = read_table(__package__, "invisible.toml")
+_ALWAYS_REMOVED, _CONTEXTUAL = ("".join(_INVISIBLE[name]) for name in ("always_removed", "contextual"))
 _SUSPECT = re.compile(f"[{_ALWAYS_REMOVED}{_CONTEXTUAL}]")
 _ALWAYS_REMOVED_RUN = re.compile(f"[{_ALWAYS_REMOVED}]+")
 _REPEATED = re.compile(f"([{_CONTEXTUAL}])\\1+")

@@ -140,18 +140,7 @@ _CALLOUT_CLASS = re.compile(
     + r"|[\s_-](?:notes?|tip|important|warning|caution|danger|info)[\s_-]"
 )
 
-_KIND_BY_NAME = {
-    "primary": "info",
-    "secondary": "info",
-    "error": "danger",
-    "attention": "warning",
-    "hint": "tip",
-    "seealso": "note",
-} | {
-    name: name
-    for name in "note info tip important warning caution danger success example question abstract quote bug failure "
-    "todo summary".split()
-}
+_KIND_BY_NAME: dict[str, str] = _NAMES["other_kinds"] | {name: name for name in _NAMES["kinds"].split()}
 _KIND_BY_TITLE = {
     name: _KIND_BY_NAME[name] for name in "note info tip important warning caution danger hint attention".split()
 } | {"notes": "note"}

@@ -33,9 +33,7 @@ _USER_CLASS = WordPattern("|".join(NAMES["user_class"]), re.NOFLAG)
 _NOT_AUTHOR, _USER_URL = (WordPattern("|".join(NAMES[name]), re.NOFLAG) for name in ("not_author_class", "user_url"))
 _AUTHOR_ATTRIBUTES: dict[str, str] = NAMES["author_attributes"]
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
-_QUOTE_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:bb-?code-?)?(?:block)?quot(?:e|ed|es)(?:$|[\s_-])|quoteheader|bbcode_quote", re.IGNORECASE
-)
+_QUOTE_CLASS = re.compile(NAMES["quote_class"], re.IGNORECASE)
 _QUOTE_TAGS = frozenset({"div", "aside", "table", "fieldset", "section"})
 _AUTHOR_ROLES = frozenset({"author", "creator"})
 _STATING_TAGS = frozenset({"article", "div", "li"})
@@ -220,22 +218,14 @@ _MAX_NAMED_PARTS, _MAX_PEOPLE = 20, 5
 """Links in an element that may be names, and people in one element; more are a list of something else."""
 _MAX_BEGINNING = 60
 """Characters with the words before a signed name."""
-_BEFORE_NAME = WordPattern(
-    r"^(?:(?:{byline.signed|byline.replied}?\s*{byline.by}|{byline.author})\s*[:：]?\s+|"
-    r"(?:{byline.author}|{byline.sender})\s?[:：/]\s*|@)"
-)
+_BEFORE_NAME = WordPattern(NAMES["before_name"])
 """Words such as "by" before the name of an author, in many languages."""
-_BEFORE_SIGNATURE = WordPattern(
-    r"^(?:(?:(?:{byline.signed|byline.replied}\s)?{byline.by}|{byline.author})(?:\s*[:：]?\s|\s?[:：/])|{byline.sender}\s*(?:[:：]\s|$))"
-)
+_BEFORE_SIGNATURE = WordPattern(NAMES["before_signature"])
 _SENDER_WORDS, _REPLY_WORDS = Words("byline.sender"), Words("byline.replied")
 _SIGNING_WORDS = Words("byline.by", "byline.author", "byline.sender")
 _GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
-_AFTER_USER = WordPattern(
-    r"\s*(?:,|:|\b{byline.says}\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|"
-    r"\s+(?:says|said|wrote|says on):?\s.*$"
-)
+_AFTER_USER = WordPattern(NAMES["after_user"])
 _NO_NAME = WordPattern(r"^(?:\W*|{byline.no_name}|sponsored.*|#\d\S*|https?:.*|\d{4}-\d\d-\d\d.*)$")
 _DATE_WORD = "|".join(f"{{{name}}}" for name in date_parsing.MONTHS_AND_DAYS)
 _AFTER_PERSON = WordPattern(

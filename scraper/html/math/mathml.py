@@ -19,15 +19,7 @@ ACCENTS: Mapping[str, str] = {mark: pair.split()[0] for pair in _ACCENTS.split("
 
 _UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
 
-_FENCES: Mapping[tuple[str, str], str] = {
-    ("(", ")"): "pmatrix",
-    ("[", "]"): "bmatrix",
-    ("|", "|"): "vmatrix",
-    ("\\mid", "\\mid"): "vmatrix",
-    ("\\{", "\\}"): "Bmatrix",
-    ("\\Vert", "\\Vert"): "Vmatrix",
-    ("\\{", ""): "cases",
-}
+_FENCES = {(opening, closing): kind for opening, closing, kind in TABLE["fences"]}
 """Environments of a matrix, by its opening and closing bracket."""
 
 
@@ -226,14 +218,7 @@ _SHAPES: Mapping[str, _Shape] = {
 
 _MATHJAX_TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _SCRIPTS = frozenset({"msub", "msup", "msubsup"})
-_OPERANDS = {
-    "mfrac": ("mjx-num", "mjx-den"),
-    "msqrt": ("mjx-box",),
-    "mroot": ("mjx-box", "mjx-root"),
-    "munder": ("mjx-base", "mjx-under"),
-    "mover": ("mjx-base", "mjx-over"),
-    "munderover": ("mjx-base", "mjx-under", "mjx-over"),
-}
+_OPERANDS: Mapping[str, list[str]] = TABLE["operands"]
 """Parts with the operands, in MathML's order."""
 _IGNORED = frozenset({"mjx-assistive-mml", "mjx-spacer", "mjx-surd", "mjx-speech", "mjx-menu"})
 _WRAPPERS = frozenset("mjx-box mjx-row mjx-munder mjx-mover mjx-sqrt mjx-frac mjx-dbox mjx-dtable".split())

@@ -133,12 +133,7 @@ async def get(
 
 async def touch(connection: Connection, numbers: Iterable[int]) -> None:
     """Set the time of last use of pages to now; skip pages that are being replaced."""
-    await connection.execute(
-        "UPDATE pages SET used_at = $1 WHERE id IN "
-        "(SELECT id FROM pages WHERE id = ANY($2) ORDER BY id FOR UPDATE SKIP LOCKED)",
-        time.time(),
-        list(numbers),
-    )
+    await connection.execute(_SQL["touch"], time.time(), list(numbers))
 
 
 async def list_valid_owners(connection: Connection, principal: str, allowed: frozenset[str]) -> list[int]:
@@ -154,9 +149,7 @@ async def list_recent(
 ) -> list[CachedPageSummary]:
     """Return summaries of one principal's pages, newest first, with numbers below `before`."""
     rows = await connection.fetch(
-        "SELECT p.* FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL "
-        "(SELECT id, url, title, octet_length(reading) AS size, retrieved_at FROM pages "
-        "WHERE pages.owner = o.owner AND id < $2 ORDER BY id DESC LIMIT $3) p ORDER BY id DESC LIMIT $3",
+        _SQL["list_recent"],
         await list_valid_owners(connection, principal, allowed),
         before if before is not None else (1 << 62),
         limit,
@@ -209,12 +202,7 @@ async def prune_some(connection: Connection, count: int) -> int:
     async with connection.transaction():
         if not await connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", _PRUNE_LOCK):
             return 0
-        return await _delete(
-            connection,
-            "DELETE FROM pages WHERE id = ANY(ARRAY(SELECT id FROM pages ORDER BY used_at LIMIT $1 "
-            "FOR UPDATE SKIP LOCKED))",
-            limit=min(count, _AT_ONCE),
-        )
+        return await _delete(connection, _SQL["delete_least_used"], limit=min(count, _AT_ONCE))
 
 
 _PRUNE_LOCK = 0x53_4D_43_50_00_02

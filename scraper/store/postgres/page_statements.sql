@@ -19,3 +19,16 @@ FROM pages p JOIN owners o ON o.id = p.owner
 
 -- name: delete_any
 DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY id LIMIT $1)
+
+-- name: touch
+UPDATE pages SET used_at = $1
+WHERE id IN (SELECT id FROM pages WHERE id = ANY($2) ORDER BY id FOR UPDATE SKIP LOCKED)
+
+-- name: list_recent
+SELECT p.* FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL (
+    SELECT id, url, title, octet_length(reading) AS size, retrieved_at FROM pages
+    WHERE pages.owner = o.owner AND id < $2 ORDER BY id DESC LIMIT $3
+) p ORDER BY id DESC LIMIT $3
+
+-- name: delete_least_used
+DELETE FROM pages WHERE id = ANY(ARRAY(SELECT id FROM pages ORDER BY used_at LIMIT $1 FOR UPDATE SKIP LOCKED))

@@ -167,10 +167,7 @@ def list_recent(
 ) -> list[CachedPageSummary]:
     """Return summaries of one principal's pages, newest first, with numbers below `before`."""
     valid_lists = json.dumps([one for one in list_allowances(connection, principal) if is_valid(one, allowed)])
-    statement = """
-        SELECT id, url, title, length(reading), retrieved_at FROM pages
-        WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ? ORDER BY id DESC LIMIT ?
-    """
+    statement = _SQL["list_recent"]
     last = before if before is not None else (1 << 62)
     rows = _rows(connection, statement, (principal, valid_lists, last, limit))
     return [CachedPageSummary(*row) for row in rows]
@@ -194,10 +191,7 @@ def list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
 
 def list_entries(connection: apsw.Connection, after: int, limit: int) -> list[tuple[int, PageEntry | None]]:
     """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
-    statement = """
-        SELECT id, principal, profile, language, key, allowances, reading FROM pages
-        WHERE id > ? ORDER BY id LIMIT ?
-    """
+    statement = _SQL["list_entries"]
     rows = _rows(connection, statement, (after, limit))
     return [(number, serialization.load_entry(*row)) for number, *row in rows]
 
@@ -246,9 +240,7 @@ def _migrate_from_1(connection: apsw.Connection) -> None:
     """Compress readings, store titles and URLs in columns, and index the text."""
     connection.execute("ALTER TABLE pages RENAME TO pages_1; DROP INDEX IF EXISTS pages_by_age")
     connection.execute(_CREATE)
-    statement = """
-        SELECT principal, profile, language, key, allowances, reading FROM pages_1 ORDER BY retrieved_at
-    """
+    statement = _SQL["list_first_version"]
     for principal, profile, language, key, allowances_json, data in _rows(connection, statement, ()):
         try:
             reading = serialization.load(Reading, data)

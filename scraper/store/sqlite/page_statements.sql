@@ -14,3 +14,14 @@ SELECT id, used_at, allowances, reading FROM pages
 WHERE principal = ? AND profile = ? AND language = ? AND key = ?
   AND method IN (SELECT value FROM json_each(?)) AND retrieved_at BETWEEN ? AND ?
 ORDER BY retrieved_at DESC
+
+-- name: list_recent
+SELECT id, url, title, length(reading), retrieved_at FROM pages
+WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < ? ORDER BY id DESC LIMIT ?
+
+-- name: list_entries
+SELECT id, principal, profile, language, key, allowances, reading FROM pages
+WHERE id > ? ORDER BY id LIMIT ?
+
+-- name: list_first_version
+SELECT principal, profile, language, key, allowances, reading FROM pages_1 ORDER BY retrieved_at
