@@ -12,6 +12,7 @@ from scraper.html.dom.parsing import Element, attribute_selector, parse_html, te
 from scraper.html.dom.urls import UrlResolver
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
+from scraper.text.date_parsing import find_date, parse_date
 from scraper.text.sanitize import clean_line
 from scraper.urls import parse_link_header, request_key
 from scraper.values.text import read_table
@@ -27,10 +28,13 @@ _FEED_TYPES = frozenset(_NAMES["feed_types"].split())
 _AGENT_LINKS: dict[str, str] = _NAMES["agent_links"]
 """Names of relations: RFC 9727, RFC 8631, llmstxt.org."""
 _MAX_AGENTS = 8
-_SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
+_SCRIPTED = re.compile(
+    r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)|['\"]((?:https?:/)?/[^'\"\s]+)['\"]"
+)
 """A literal URL to which a script of an attribute leads."""
-_CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
-_FIELDS = "input", "select", "textarea"
+_SCRIPTS = "onclick", "onmousedown"
+_CLICKABLE = tuple(map(attribute_selector, (*_SCRIPTS, "data-href", "role[.='link']", "tabindex[.='0']")))
+_FIELDS, _BUTTONS = ("input", "select", "textarea"), ("submit", "button", "image")
 _TRAP_NAMES = ("honeypot", "honey-pot", "honey_pot", "bot-trap", "bottrap", "spider-trap")
 _REVEALED_NAMES = _NAMES["revealed_names"].split()
 """Parts of names of elements that a click, the pointer, a larger window or a screen reader reveals."""
@@ -39,6 +43,7 @@ _NAVIGATION = ("navigation", "navbar", "menu")
 _SIDE = ("filter facet refine sort calendar tagcloud tag-cloud breadcrumb share social pagination pager").split()
 _NEXT = WordPattern(r"\W*(?:{links.next}|{links.older}|[»›→>])")
 _NEXT_CHARS = 24
+_EXPIRY = "unavailable_after:"
 _REFRESH = re.compile(r"\s*(\d+\.?\d*)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _REFRESH_LIMIT_S = 10.0
 """Seconds. A page that reloads later is content, not a redirect."""
@@ -97,11 +102,7 @@ def extract_outlinks(snapshot: Snapshot, root: Element | None = None) -> Outlink
     if root is None:
         return with_header_directives(Outlinks(), snapshot)
     urls = UrlResolver(find_base_url(root, snapshot.url))
-    links: list[Element | Mapping[str, str]] = [
-        *root.iter("link"),
-        *parse_link_header(snapshot.headers.get("link", ""), snapshot.url),
-    ]
-    head, next_page = _read_head(root, urls, links)
+    head, pages = _read_head(root, urls, snapshot)
     traps = set(_find_traps(root, rendered=snapshot.rendered))
     own = request_key(snapshot.url)
     found: dict[str, Outlink] = {}
@@ -127,8 +128,8 @@ def extract_outlinks(snapshot: Snapshot, root: Element | None = None) -> Outlink
                 known.language or link.language,
             )
         found[url] = link
-    if next_page and next_page not in found:
-        found[next_page] = Outlink(next_page, "", "paging")
+    for url in filter(None, pages):
+        found.setdefault(url, Outlink(url, "", "paging"))
     left_out = tuple(url for url in hidden if url not in found)
     buttons = [] if found else list(root.iter("button"))
     head = replace(head, links=tuple(found.values()), hidden=left_out, buttons=len(buttons))
@@ -144,11 +145,12 @@ def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
     for line in snapshot.headers.get("x-robots-tag", "").lower().split("\n"):
         agent = "*"
         for part in line.split(","):
-            name, colon, directive = part.strip(" []'\"").rpartition(":")
-            if colon and not name.startswith(("max-", "unavailable_after")):
-                agent = name.strip()
+            text = part.strip(" []'\"")
+            name, colon, directives = text.partition(":")
+            if colon and " " not in name.strip() and not name.startswith(("max-", _EXPIRY.strip(":"))):
+                agent, text = name.strip(), directives
             if agent in ("search-mcp", "*"):
-                words.add(directive.strip())
+                words |= _read_directives(text, snapshot)
     return replace(
         outlinks,
         noindex=outlinks.noindex or not words.isdisjoint(("noindex", "none")),
@@ -156,18 +158,28 @@ def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
     )
 
 
+def _read_directives(text: str, snapshot: Snapshot) -> set[str]:
+    """Return the directives in a text; `noindex` also if the page is unavailable since before the response."""
+    words = set(text.replace(",", " ").split())
+    expiry = find_date(text.partition(_EXPIRY)[2])
+    now = parse_date(snapshot.headers.get("date", ""))
+    return words | {"noindex"} if expiry and now and expiry < now else words
+
+
 def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
     for element in root.iter("a", "area"):
         address = element.get("href") or element.get("xlink:href") or ""
         yield element, address
-        if address.lower().startswith("javascript:"):
+        if address in ("", "#") or address.lower().startswith("javascript:"):
             yield element, _find_scripted(element, address)
-    for element in root.iter("iframe", "frame", "object"):
-        yield element, element.get("src") or element.get("data") or ""
+    for element in root.iter("iframe", "frame", "object", "embed"):
+        yield element, element.get("src") or element.get("data") or element.get("data-src") or ""
+        if (inner := parse_html(element.get("srcdoc") or "").root) is not None:
+            yield from ((link, link.get("href") or "") for link in inner.iter("a", "area"))
     yield from _iter_form_addresses(root)
     for element in chain.from_iterable(select(root) for select in _CLICKABLE):
         if element.tag not in ("a", "area"):
-            yield element, _find_scripted(element) or element.get("data-href") or ""
+            yield element, _find_scripted(element)
 
 
 def _iter_form_addresses(root: Element) -> Iterator[tuple[Element, str]]:
@@ -177,13 +189,18 @@ def _iter_form_addresses(root: Element) -> Iterator[tuple[Element, str]]:
         if address.startswith(("/", *_WEB)) or (select is not None and "location" in (select.get("onchange") or "")):
             yield element, address
     for element in root.iter("form"):
-        if (element.get("method") or "get").lower() == "get" and next(element.iter(*_FIELDS), None) is None:
+        fields = [one for one in element.iter(*_FIELDS) if one.get("type") not in _BUTTONS]
+        if (element.get("method") or "get").lower() == "get" and not fields:
             yield element, element.get("action") or ""
+            yield from ((button, button.get("formaction") or "") for button in element.iter("button", "input"))
 
 
 def _find_scripted(element: Element, script: str = "") -> str:
-    target = _SCRIPTED.search(f"{script} {element.get('onclick') or ''}")
-    return target[1] if target else ""
+    """Return the URL to which a script or data of an element leads, for elements that a person can click; else ""."""
+    target = _SCRIPTED.search(" ".join((script, *(element.get(name) or "" for name in _SCRIPTS))))
+    names = sorted(name for name in map(str, element.keys()) if name.startswith("data-"))
+    data = (value for name in names if (value := element.get(name) or "").startswith(("/", *_WEB)))
+    return str(target[1] or target[2]) if target else element.get("data-href") or next(data, "")
 
 
 def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
@@ -208,19 +225,21 @@ def _is_named(element: Element, names: Sequence[str]) -> bool:
     return any(name in marks for name in names)
 
 
-def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mapping[str, str]]) -> tuple[Outlinks, str]:
-    """Return everything but the links of the body, and the URL of the next page or "", from `links` of the head."""
-    robots, refresh = _read_metas(root, urls)
+def _read_head(root: Element, urls: UrlResolver, snapshot: Snapshot) -> tuple[Outlinks, list[str]]:
+    """Return everything but the links of the body, and the URLs of neighbors in a series."""
+    header = parse_link_header(snapshot.headers.get("link", ""), snapshot.url)
+    links: list[Element | Mapping[str, str]] = [*root.iter("link"), *header]
+    robots, refresh = _read_metas(root, urls, snapshot)
     title = root.find(".//title")
     feeds: dict[str, bool] = {}
-    sitemaps, alternates, next_page = [], [], ""
+    sitemaps, alternates, pages = [], [], []
     for link in links:
         relation = (link.get("rel") or "").lower().split()
         url = urls.absolute(link.get("href"))
         if not url.startswith(_WEB):
             continue
-        if "next" in relation:
-            next_page = next_page or _read_url(urls, url)
+        if "next" in relation or "prev" in relation:
+            pages.append(_read_url(urls, url))
         elif "sitemap" in relation:
             sitemaps.append(url)
         elif "alternate" in relation and (language := link.get("hreflang")):
@@ -240,7 +259,7 @@ def _read_head(root: Element, urls: UrlResolver, links: Iterable[Element | Mappi
         agents=tuple(islice(_iter_agent_links(links, urls), _MAX_AGENTS)),
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
-    return head, next_page
+    return head, pages
 
 
 def _iter_agent_links(links: Iterable[Element | Mapping[str, str]], urls: UrlResolver) -> Iterator[tuple[str, str]]:
@@ -253,13 +272,13 @@ def _iter_agent_links(links: Iterable[Element | Mapping[str, str]], urls: UrlRes
             yield name, url
 
 
-def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
+def _read_metas(root: Element, urls: UrlResolver, snapshot: Snapshot) -> tuple[set[str], str]:
     """Return the directives for robots, and the URL of a redirect or ""."""
-    robots, refresh = set(), ""
+    robots, refresh = set[str](), ""
     for meta in root.iter("meta"):
         content = meta.get("content") or ""
         if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
-            robots.update(content.lower().replace(",", " ").split())
+            robots |= _read_directives(content.lower(), snapshot)
         elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
             refresh = urls.absolute(target[2]) if float(target[1]) <= _REFRESH_LIMIT_S else ""
     return robots, refresh
@@ -295,15 +314,11 @@ def _read_url(urls: UrlResolver, address: str) -> str:
 
 
 def _find_place(element: Element) -> str:
-    node: Element | None = element
-    for _ in range(_PARENTS):
-        if node is None:
-            break
+    for node in islice(chain((element,), element.iterancestors()), _PARENTS):
         if node.tag in ("nav", "header") or _is_named(node, _NAVIGATION):
             return "nav"
         if node.tag == "footer":
             return "footer"
         if node.tag == "aside" or _is_named(node, _SIDE):
             return "side"
-        node = node.getparent()
     return "body"

@@ -117,7 +117,7 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
 
 def find_sitemaps(robots: str, url: str) -> list[str]:
     """Return the sitemaps listed in the text of a robots.txt at `url`; none if it is an HTML page."""
-    text = robots.lstrip("\ufeff \t\r\n")
+    text = robots.lstrip("\ufeff \t\r\n").replace("\r", "\n")
     if text.startswith("<"):
         return []
     named = (join_url(url, match.group(1)) for match in _ROBOTS_LINE.finditer(text))

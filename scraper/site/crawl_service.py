@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,9 +50,9 @@ class _Crawl:
     id: str
     scope: CrawlScope
     question: str | None
-    facts: SiteFacts
     frontier: CrawlFrontier
-    records: int
+    facts: SiteFacts = field(default_factory=SiteFacts)
+    records: int = 0
     visited_at: float = 0.0
     """Time of its last visit in an earlier call, in seconds of the epoch."""
 
@@ -86,19 +86,13 @@ class CrawlService:
             ScraperError: The start page cannot be read, or the store is unavailable.
         """
         if crawl_id and (known := await self._read_records(principal, crawl_id)):
-            left = max(1, pages - (len(known) - 1))
+            left = max(1, pages + 1 - len(known))
             return await self.resume(
                 crawl_id, pages=left, principal=principal, deadline_s=deadline_s, progress=progress
             )
         scope = CrawlScope.of(parse_target(request.url), request.include, request.exclude)
-        crawl = _Crawl(
-            crawl_id or secrets.token_urlsafe(9),
-            scope,
-            request.question,
-            SiteFacts(),
-            CrawlFrontier(scope, request.question),
-            0,
-        )
+        frontier = CrawlFrontier(scope, request.question)
+        crawl = _Crawl(crawl_id or secrets.token_urlsafe(9), scope, request.question, frontier)
         return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
 
     async def resume(
@@ -318,7 +312,7 @@ def _load_crawl(crawl_id: str, records: Sequence[StoredRecord]) -> _Crawl:
     scope = CrawlScope(scope["start"], scope["folder"], tuple(scope["include"]), tuple(scope["exclude"]))
     visited = [load_page(record.data) for record in records[1:]]
     frontier = build_frontier(scope, row["question"], facts, visited)
-    return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records), records[-1].written_at)
+    return _Crawl(crawl_id, scope, row["question"], frontier, facts, len(records), records[-1].written_at)
 
 
 def _busy_error(crawl_id: str) -> errors.OverloadedError:

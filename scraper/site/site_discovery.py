@@ -20,9 +20,9 @@ MAX_INDEX_DEPTH = 5
 """Levels of sitemaps that are read: those of robots.txt, those that they name, and so on."""
 LISTS_AT_ONCE = 4
 _MAX_FEEDS = 3
-_USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz")
+_PATHS = "/sitemap.xml /sitemap_index.xml /sitemap-index.xml /wp-sitemap.xml /sitemap.xml.gz /sitemap.txt".split()
 """Paths of sitemaps that are tried if neither robots.txt nor the start page names one. Each costs a visit, so a crawl
-tries the last three only if the start page has few links."""
+tries the last four only if the start page has few links."""
 _FEW_LINKS = 5
 
 
@@ -55,7 +55,7 @@ class SitemapReader:
             await self._read_tree(named)
         else:
             has_few = len(links.links) < _FEW_LINKS
-            for path in _USUAL_SITEMAPS[: None if has_few or self._is_map else 2]:
+            for path in _PATHS[: None if has_few or self._is_map else 2]:
                 # One that exists is enough: the other names are usually of the same list. A server that does not
                 # answer for one of them may not answer for the others.
                 if await self._read_tree([f"{origin}{path}"]) or self._is_late:

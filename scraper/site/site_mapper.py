@@ -175,8 +175,7 @@ class SiteMapper:
                 if key in self._pages and key != start_key:
                     pages.setdefault(key, link)
         order = sorted(
-            pages.values(),
-            key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
+            pages.values(), key=lambda link: (_NAVIGATION.index(link.place), link.url.rstrip("/").count("/"))
         )
         return list(itertools.islice((link.url for link in order if rules.allows(link.url)), _MAX_HUBS))
 

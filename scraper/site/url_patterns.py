@@ -56,14 +56,11 @@ def is_looping(key: str) -> bool:
     segments = [segment for segment in key.partition("?")[0].split("/")[1:] if segment]
     if len(segments) > _MAX_SEGMENTS:
         return True
-    for size in (1, 2, 3, 4):
-        for at in range(len(segments) - 2 * size + 1):
+    # One word may occur twice in a row (`/docs/docs/`); a longer run never does.
+    for size, times in ((1, 3), (2, 2), (3, 2), (4, 2)):
+        for at in range(len(segments) - times * size + 1):
             run = segments[at : at + size]
-            times = 1
-            while segments[at + times * size : at + (times + 1) * size] == run:
-                times += 1
-            # One word may occur twice in a row (`/docs/docs/`); a longer run never does.
-            if times >= (3 if size == 1 else 2) and any(map(_is_word, run)):
+            if segments[at : at + times * size] == times * run and any(map(_is_word, run)):
                 return True
     return any(segments.count(segment) >= _MAX_REPEATS for segment in set(segments) if _is_word(segment))
 

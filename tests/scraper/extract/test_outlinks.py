@@ -153,3 +153,42 @@ def test_routes_of_scripts_are_links_and_sections_of_the_page_are_not() -> None:
 def test_the_header_has_directives_too(header: str, directives: tuple[bool, bool]) -> None:
     found = extract_outlinks(Snapshot(URL, URL, 200, {"x-robots-tag": header}, "text/html", b"", "<p>Text"))
     assert (found.noindex, found.nofollow) == directives
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<iframe srcdoc='&lt;a href=&quot;/boats&quot;&gt;Boats&lt;/a&gt;'></iframe>",
+        "<iframe data-src='/boats' loading='lazy'></iframe>",
+        "<embed src='/boats'>",
+        "<form action='/boats'><input type='submit' value='Boats'></form>",
+        "<form><button formaction='/boats'>Boats</button></form>",
+        "<div role='link' data-url='/boats'>Boats</div>",
+        "<article tabindex='0' data-target='/boats'><h3>Boats</h3></article>",
+        "<a data-route='/boats'>Boats</a>",
+        "<a onclick='router.replace(&quot;/boats&quot;)'>Boats</a>",
+        "<a href='#' onclick='goTo(&quot;/boats&quot;); return false'>Boats</a>",
+        "<a href='javascript:;' onmousedown='location=&quot;/boats&quot;'>Boats</a>",
+        "<link rel='prev' href='/boats'>",
+    ],
+)
+def test_what_leads_a_person_to_a_page_is_a_link(html: str) -> None:
+    assert "https://site.example/boats" in [link.url for link in outlinks(html).links]
+
+
+def test_forms_with_fields_and_data_of_other_elements_are_no_links() -> None:
+    assert not outlinks("<form action='/find'><input name='q'></form><div data-url='/api/likes'>3</div>").links
+
+
+@pytest.mark.parametrize(
+    ("date", "is_expired"),
+    [("25 Jun 2010 15:00:00 PST", True), ("2010-06-25", True), ("2031-01-01", False), ("soon", False)],
+)
+def test_a_page_is_not_indexed_after_its_end(date: str, is_expired: bool) -> None:
+    now = {"date": "Mon, 30 Nov 2026 20:00:00 GMT"}
+    by_header = Snapshot(
+        URL, URL, 200, now | {"x-robots-tag": f"noarchive, unavailable_after: {date}"}, html="<p>A</p>"
+    )
+    meta = f"<meta name='robots' content='unavailable_after: {date}'>"
+    for snapshot in (by_header, Snapshot(URL, URL, 200, now, html=meta)):
+        assert extract_outlinks(snapshot).noindex == is_expired

@@ -239,6 +239,12 @@ def test_sitemaps_of_robots() -> None:
     assert find_sitemaps("<html>Sitemap: /a.xml", "https://site.example/robots.txt") == []
 
 
+def test_robots_may_end_lines_with_a_carriage_return() -> None:
+    assert find_sitemaps("User-agent: *\rAllow: /\rSitemap: /a.xml\r", "https://site.example/robots.txt") == [
+        "https://site.example/a.xml"
+    ]
+
+
 def test_a_byte_order_mark_of_robots_is_no_part_of_its_first_sitemap() -> None:
     assert find_sitemaps("\ufeffSitemap: /a.xml\r\n", "https://site.example/robots.txt") == [
         "https://site.example/a.xml"

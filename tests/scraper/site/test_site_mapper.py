@@ -89,7 +89,7 @@ def test_robots_names_the_sitemaps() -> None:
 
 def test_usual_names_are_tried_without_robots() -> None:
     assert "/a" in paths(build(MadeSite().page("/").sitemap("/sitemap.xml", "/a")))
-    for path in ("/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz"):
+    for path in ("/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz", "/sitemap.txt"):
         assert "/b" in paths(build(MadeSite().page("/").sitemap(path, "/b")))
     named = MadeSite().page("/").sitemap("/own.xml", "/c")
     named.pages[f"{ORIGIN}/"] = replace(named.pages[f"{ORIGIN}/"], sitemaps=(f"{ORIGIN}/own.xml",))
