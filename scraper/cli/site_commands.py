@@ -106,7 +106,10 @@ def run_job(
         for kind in report.errors
     ]
     report = replace(report, errors=tuple(errors))
-    click.echo(json.dumps(asdict(report)) + "\n" if as_json else format_report(report), nl=False)
+    text = tool_output.mark_for_agent(format_report(report).rstrip())
+    if as_json:
+        text = json.dumps(asdict(report) | tool_output.notice_for_agent())
+    tool_output.print_text(text, None, name="report", is_json=as_json)
     if report.complete:
         return ExitCode.INCOMPLETE if report.failed else ExitCode.SUCCESS
     left = report.pages - report.written

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import click
 
 from scraper.cli import message_rewriting, tool_output
-from scraper.cli.callers import runs_for_agent
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, SIGNING, STORE_SETTINGS, command, load_settings
 from scraper.settings import Settings
@@ -190,10 +189,7 @@ def search(**flags: Any) -> int:
 @command("cache export", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""
-    from scraper.render.untrusted_text import UNTRUSTED_NOTICE
-
-    lines, is_agent = list[str](), runs_for_agent()
-    notice = {"notice": UNTRUSTED_NOTICE} if is_agent else {}
+    lines, notice = list[str](), tool_output.notice_for_agent()
 
     async def write(page_cache: PageCache) -> int:
         count = 0
@@ -210,7 +206,7 @@ def export(as_json: bool, **flags: Any) -> int:
                 "markdown": document.markdown,
             }
             lines.append(json.dumps(line | notice, ensure_ascii=False) + "\n")
-            if not is_agent:
+            if not notice:
                 sys.stdout.write(lines.pop())
             count += 1
         return count

@@ -349,6 +349,13 @@ def mark_for_agent(text: str) -> str:
     return f"{UNTRUSTED_EXPLANATION}\n{mark_untrusted(text, new_region())}" if runs_for_agent() else text
 
 
+def notice_for_agent() -> dict[str, str]:
+    """Return the notice of a JSON object with text of the web, if the caller is an agent."""
+    from scraper.render.untrusted_text import UNTRUSTED_NOTICE
+
+    return {"notice": UNTRUSTED_NOTICE} if runs_for_agent() else {}
+
+
 def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
     from scraper.render.json_truncation import compact_json
 

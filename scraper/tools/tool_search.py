@@ -146,7 +146,8 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
         if kind == "resources":
             items, more = await cached_resources.search(services, call.principal, query, start, ITEMS_PER_PAGE)
-            return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
+            text = _resources_text(items, start) + _next_page_hint(start, more=more)
+            return ToolAnswer(text, is_empty=not items)
         if kind == "tools":
             tools, notes = [*others, finder, *refused], {tool.name: f" {_REFUSED}" for tool in refused}
             found = [tools[at] for at in rank_items(query, list(map(searchable_tool, tools)))]
@@ -161,7 +162,7 @@ def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> 
             lines = [f"- {one.name}({', '.join(part.name for part in one.arguments)}): {one.about}" for one in fitting]
         end = start + ITEMS_PER_PAGE
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
-        return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))
+        return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end), is_empty=not lines)
 
     parameters = Parameters(
         Parameter("query", StringValue(), "What you want to do or read.", required=True),

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from scraper.bulk.model import Format
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE
 from scraper.settings.files import install_command
 from scraper.workers import bootstrap
 from tests.growth import full_size
@@ -65,7 +66,9 @@ def written(folder: Path) -> int:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("form", [Format.PARQUET, *(full_size(form, id=form) for form in (Format.JSONL, Format.WARC))])
-def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tmp_path: Path, form: Format) -> None:
+def test_pages_of_every_kind_are_rows(
+    site: Site, here: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Format
+) -> None:
     pytest.importorskip("pyarrow")
     pytest.importorskip("warcio")
     urls = {
@@ -98,6 +101,12 @@ def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tmp_path
     assert (report["pages"], report["lines"], report["repeated"], report["complete"]) == (5, 6, 1, True)
     assert {kind["code"]: kind["pages"] for kind in report["errors"]}.keys() >= {"bad_url", "http_error"}
     assert "5 of 5 pages written" in told.out and "use `search-mcp search`" in told.out
+    assert "untrusted" not in told.out
+    monkeypatch.chdir(tmp_path)
+    words, agent = ("bulk", source, "--out", str(out), "--format", form.value), {**here, "SEARCH_MCP_AGENT": "1"}
+    opening, _, marked = command_output(*words, env=agent).out.partition("\n<<<untrusted ")
+    assert opening == UNTRUSTED_EXPLANATION and "5 of 5 pages written" in marked and "\n<<<end untrusted " in marked
+    assert json.loads(command_output(*words, "--json", env=agent).out)["notice"] == UNTRUSTED_NOTICE
 
 
 @pytest.mark.browser

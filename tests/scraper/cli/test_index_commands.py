@@ -80,3 +80,5 @@ def test_wrong_usage_is_explained(arguments: tuple[str, ...], reason: str, tmp_p
 def test_find_tools_names_commands(here: dict[str, str]) -> None:
     output = command_output("find-tools", "read a pdf", env=here)
     assert output.code == 0 and output.out.startswith("- search-mcp read-doc SOURCE: ")
+    nothing = command_output("find-tools", "zzqq", env=here)
+    assert nothing.code == 1 and "None of the tools fits" in nothing.out
