@@ -4,9 +4,11 @@ import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scraper.text.terms import DIGITS
 from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern, Words, load_once, read_topic
 
@@ -78,6 +80,8 @@ MONEY = _amount_with(SIGN)
 """An amount with a currency sign or code before or behind it."""
 _PRICE = _amount_with(_SIGN_OF_PRICES, rf"|(?P<mark>{_ROUND}|p(?:ence)?(?!\w))")
 _BARE = re.compile(rf"(?P<number>{_NUMBER})")
+_NO_SIGN = frozenset("0123456789 .,:;/-+()%#\n\t")
+"""Characters of texts such as dates and counts, which need no search for a sign."""
 _MULTIPLIED = WordPattern(r"(?:[km]|bn|\s?{currencies.multiplier})(?![^\W\d_])|\s?{currencies.myriad}")
 _MYRIADS = Words("currencies.myriad")
 """Numbers that Chinese, Japanese and Korean write between digits."""
@@ -155,14 +159,15 @@ _PART_BEHIND = WordPattern(
 )
 
 
-def read_amounts(text: str, *, is_price: bool = True) -> list[Amount]:
+@lru_cache(maxsize=4_096)
+def read_amounts(text: str, *, is_price: bool = True) -> tuple[Amount, ...]:
     """Return the amounts in a text, with their roles by the words around them.
 
     With `is_price`, signs such as `R` and `:-` count, and numbers without a sign if no number has one.
     """
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
-    if not any(map(str.isdigit, text)):
-        return []
+    if not DIGITS.search(text) or (not is_price and _NO_SIGN.issuperset(text)):
+        return ()
     matches = list((_PRICE if is_price else MONEY).finditer(text))
     if is_price and not matches:
         matches = list(_BARE.finditer(text))
@@ -172,7 +177,7 @@ def read_amounts(text: str, *, is_price: bool = True) -> list[Amount]:
     for match, before, behind in zip(matches, ends, starts, strict=False):
         role = _role_of(text[before : match.start()], text[match.end() : behind])
         found += filter(None, (_read_match(text, match, role),))
-    return found
+    return tuple(found)
 
 
 def _read_match(text: str, match: re.Match[str], role: Role) -> Amount | None:

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import cast
 
 from lxml import etree
@@ -15,6 +15,7 @@ from scraper.facts.money import PRODUCT_NAMES, Amount, Role
 from scraper.facts.schema_graph import local_name
 from scraper.html.dom.parsing import INLINE, Element, classes_of, text_of
 from scraper.text.sanitize import name_key
+from scraper.text.terms import DIGITS
 from scraper.words.matcher import WordPattern, Words
 
 _MAX_PRICE_TEXT = 60
@@ -28,17 +29,24 @@ _STRUCK = frozenset({"del", "s", "strike"})
 _GLUED = INLINE - {"br"}
 
 
-_NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa", "aria-label")
+_NAMES = frozenset("class id itemprop data-test data-testid data-qa aria-label".split())
 
 
 def _element_names(element: Element) -> str:
-    own = dict(cast("list[tuple[str, str]]", element.items()))
-    return " ".join(filter(None, map(own.get, _NAMES))).lower() if own else ""
+    own = cast("list[tuple[str, str]]", element.items())
+    return " ".join([value for name, value in own if value and name in _NAMES]).lower()
 
 
 @lru_cache(maxsize=4_096)
 def _is_price_name(names: str) -> bool:
     return money.PRICE_NAMES.search(names) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _role_by_names(names: str) -> Role:
+    if _PAST.search(names):
+        return Role.OLD
+    return Role.PART if _PART.search(names) else Role.CURRENT
 
 
 @lru_cache(maxsize=4_096)
@@ -58,7 +66,7 @@ def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
     """
     text = ""
     parts: list[tuple[int, Element]] = []
-    for event, part in etree.iterwalk(element, events=("start", "end")):
+    for event, part in etree.iterwalk(element, events=("start", "end")) if len(element) else [("start", element)]:
         if event == "start":
             parts.append((len(text), part))
             text = _join(text, part.text or "", part, is_apart=part is not element)
@@ -69,9 +77,9 @@ def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
             break
     found = money.read_amounts(" ".join(text.split()) if len(parts) == 1 else text, is_price=is_price)
     owners = [next(owner for at, owner in reversed(parts) if at <= one.start) for one in found]
-    paths = [[owner, *owner.iterancestors()] for owner in owners]
-    roles = [max(map(role_of, path[: path.index(element) + 1])) for path in paths]
-    return [replace(one, role=max(one.role, role)) for one, role in zip(found, roles, strict=True)]
+    outer = element.getparent()
+    paths = (takewhile(lambda around: around is not outer, (owner, *owner.iterancestors())) for owner in owners)
+    return [replace(one, role=max(one.role, *map(role_of, path))) for one, path in zip(found, paths, strict=True)]
 
 
 def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
@@ -93,10 +101,7 @@ def _glue(text: str, more: str) -> str:
 
 def role_of(part: Element) -> Role:
     """Return the role of the amounts in an element by strike-through or by name."""
-    names = _element_names(part)
-    if _is_struck_through(part) or (names and _PAST.search(names)):
-        return Role.OLD
-    return Role.PART if names and _PART.search(names) else Role.CURRENT
+    return Role.OLD if _is_struck_through(part) else _role_by_names(_element_names(part))
 
 
 def _is_struck_through(element: Element) -> bool:
@@ -186,11 +191,11 @@ def _find_candidates(body: Element, title: Element | None) -> Iterator[_Candidat
     above = frozenset() if title is None else frozenset(title.iterancestors())
     for place, element in enumerate(elements, -at_title):
         text = element.text or ""
-        if _has_digit(text) or len(element):
+        if len(element) or DIGITS.search(text):
             yield from _read_candidates(element, text, place, above)
 
 
-def _read_amounts(element: Element, text: str, *, named: bool, is_whole: bool) -> list[Amount]:
+def _read_amounts(element: Element, text: str, *, named: bool, is_whole: bool) -> Sequence[Amount]:
     """Return the amounts of an element; the sign of a bare number stands in the parent or beside the element."""
     around = element.getparent()
     if _NUMBER.fullmatch(text) and around is not None:
@@ -213,7 +218,7 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
     named = _is_price_name(names)
     is_whole = named or (len(element) < _MAX_PARTS and not any(map(len, element)))
     whole = text_of(element) if is_whole and len(element) else text
-    if not _has_digit(whole):
+    if len(whole) > _MAX_ELEMENT_TEXT or not DIGITS.search(whole):
         return
     text = " ".join(whole.split())
     if not named and len(text) > _MAX_PLAIN_TEXT:
@@ -228,11 +233,6 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
                 yield _rate(one, element, distance, above, named=named and is_best, itemprop=itemprop and is_best)
 
 
-def _has_digit(text: str) -> bool:
-    """Return True if a text that is short enough for a price has a digit."""
-    return 0 < len(text) <= _MAX_ELEMENT_TEXT and any(map(str.isdigit, text))
-
-
 def _rate(
     amount: Amount, element: Element, distance: int, above: Set[Element], *, named: bool = False, itemprop: bool = False
 ) -> _Candidate:
@@ -242,10 +242,9 @@ def _rate(
     for around in islice((element, *element.iterancestors()), _ANCESTORS):
         if around.tag == "body" or (distance >= 0 and around in above):
             break
-        count += _is_other_price_name(_element_names(around))
-        if around.tag in _OUTSIDE or _is_struck_through(around):
-            count += _AS_STRUCK
-        is_old = is_old or role_of(around) == Role.OLD
+        names, is_struck = _element_names(around), _is_struck_through(around)
+        count += _is_other_price_name(names) + _AS_STRUCK * (is_struck or around.tag in _OUTSIDE)
+        is_old = is_old or is_struck or _role_by_names(names) == Role.OLD
     against, names = min(count, _MOST_AGAINST), _element_names(element)
     parent = element.getparent()
     shape = f"{names} > {_element_names(parent)}" if names and parent is not None else ""

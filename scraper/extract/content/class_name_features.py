@@ -76,7 +76,7 @@ def analyze_class_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
     return _analyze(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=32_768)
 def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     areas = _AREA_BITS.get(tag, 0)
     tag_part = _hash(tag)

@@ -85,11 +85,11 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
 
     Pass `may_hold_formulas=False` to skip the search for formulas.
     """
-    tags, class_names, _ = collect_names(root)
+    tags, class_names, attributes = collect_names(root)
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names, tags)
     rename_inline_elements(root, tags)
-    roles = _ROLES(root)
+    roles = _ROLES(root) if "role" in attributes else []
     elements.keep_tab_and_accordion_titles(root, class_names, roles)
     normalization.normalize_code_blocks(root, class_names)
     elements.convert_aria_tables(roles)

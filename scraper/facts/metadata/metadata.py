@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from lxml import etree
@@ -16,7 +16,7 @@ from scraper.facts.metadata import title as titles
 from scraper.facts.metadata.written_dates import DATE_ROLES, DATE_TAGS, NAMES, DateKind, names_date, read_date
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.facts.syntaxes import jsonld
-from scraper.html.dom.parsing import Element, attribute_selector, parse_html, text_of
+from scraper.html.dom.parsing import Element, parse_html, text_of
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.html.page.segmentation import segment_body
@@ -320,7 +320,6 @@ _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
 """Elements before and after the headline. Bylines and dates are above or below it."""
 
 _SIDE_TAGS = frozenset({"nav", "footer", "aside", "blockquote"})
-_WITH_ITEMPROP = attribute_selector("itemprop")
 
 
 def find_near_headline(body: Element) -> list[Element]:
@@ -352,10 +351,8 @@ def _exclude_side_matter(near: list[Element]) -> list[Element]:
 
 
 def _find_headline(body: Element) -> Element | None:
-    for element in _WITH_ITEMPROP(body):
-        if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
-            return element
-    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
+    declared = (heading for heading in body.iter("h1", "h2") if heading.get("itemprop") == "headline")
+    return next(chain(declared, (heading for heading in body.iter("h1") if text_of(heading).strip())), None)
 
 
 def find_jsonld_article(items: Iterable[jsonld.JsonLdItem]) -> JsonLdArticle | None:

@@ -55,6 +55,12 @@ _SIZES = ("width", "height", "inline-size", "block-size")
 _MOVING = ("transition", "animation", "transform", "will-change")
 """Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
+_HIDING_PROPERTIES = frozenset(
+    "display visibility content-visibility content transform translate scale rotate zoom filter mask mask-image "
+    "opacity position text-indent letter-spacing margin-left margin-top clip clip-path overflow overflow-x overflow-y "
+    "contain".split()
+)
+"""Properties of which one is necessary to hide an element with its descendants."""
 _TOP_COMMA = re.compile(r",(?![^()]*\))")
 _SHARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)%\s*$")
 
@@ -98,7 +104,12 @@ def _expand_sides(value: str) -> tuple[str, str, str, str]:
 
 def hides_text(style: dict[str, str]) -> bool:
     """Return True if these declarations alone hide the text of their element."""
-    if hides_subtree(style) or is_too_small(style):
+    return hides_subtree(style) or hides_own_text(style)
+
+
+def hides_own_text(style: dict[str, str]) -> bool:
+    """Return True if the size or the color of the text hides it."""
+    if is_too_small(style):
         return True
     if "background-clip" in style or "-webkit-background-clip" in style or "text-shadow" in style:
         return False  # transparent text shows its background or its shadow
@@ -112,6 +123,8 @@ def hides_subtree(style: dict[str, str]) -> bool:
     Sizes and colors are ignored, because children often set their own. `visibility` counts, although a child can
     undo it.
     """
+    if _HIDING_PROPERTIES.isdisjoint(style):
+        return False
     return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or is_faint(style)
 
 

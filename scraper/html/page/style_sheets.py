@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-_MAX_MARKS = 10_000
+MAX_MARKS = 10_000
 """Braces and semicolons of a style sheet that are read. None of 1,500 ordinary pages has more."""
 _MAX_DEPTH = 8
 MAX_PRELUDE = 4_000
@@ -55,7 +55,7 @@ def parse_rules(css: str) -> Iterator[Rule]:
     """Yield all rules; the selector of a nested rule contains that of its parent."""
     stack: list[tuple[str, list[str], bool | None]] = []
     start = 0
-    for mark in islice(_MARK.finditer(css), _MAX_MARKS):
+    for mark in islice(_MARK.finditer(css), MAX_MARKS):
         text = css[start : mark.start()].strip()
         start = mark.end()
         if mark.group() == "{":
@@ -127,11 +127,6 @@ def _applies_to_screen(query: str) -> bool | None:
 def clear_comments(css: str) -> str:
     """Return a style sheet without comments, and with empty strings for those that contain braces or semicolons."""
     return _STRING.sub(lambda string: '""' if _MARK.search(string[0]) else string[0], COMMENT.sub("", css))
-
-
-def has_more_marks(css: str) -> bool:
-    """Return True if a style sheet has more rules than are read."""
-    return next(islice(_MARK.finditer(css), _MAX_MARKS, None), None) is not None
 
 
 _LETTER = r"(?:[A-Za-z_]|[^\x00-\x7f]|\\[0-9a-fA-F]{1,6}\s?|\\.)"

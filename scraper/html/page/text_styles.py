@@ -88,7 +88,7 @@ def _find_styles(body: Element, names: Names) -> Iterator[tuple[Element, str]]:
     for element in _MARKED(body) if STYLE_ATTRIBUTE in names.attributes else ():
         for name in (element.get(STYLE_ATTRIBUTE) or "").split():
             yield element, name
-    for element in _STYLED(body):
+    for element in _STYLED(body) if "style" in names.attributes else ():
         style = (element.get("style") or "").lower()
         for found in _STYLES.finditer(style) if any(hint in style for hint in _HINTS) else ():
             yield element, found.lastgroup or ""
