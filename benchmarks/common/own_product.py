@@ -22,8 +22,8 @@ def _server_command(port: int) -> tuple[str, ...]:
 
 
 def stdio_command() -> tuple[str, ...]:
-    """Return the command that serves MCP over stdin and stdout."""
-    return (sys.executable, "-m", "scraper.cli.main", "stdio")
+    """Return the command that serves MCP over stdin and stdout, as the console script `search-mcp stdio` does."""
+    return (sys.executable, "-c", "from scraper.cli.entry import main; main()", "stdio")
 
 
 @contextmanager

@@ -32,7 +32,7 @@ _INITIALIZE = {
 }
 
 GOALS = (
-    Goal("start.ready_s", at_most=3),
+    Goal("start.ready_s", at_most=1.5),
     Goal("start.first_page_s", at_most=1),
     Goal("start.stdio_initialize_cpu_s", at_most=0.5),
 )

@@ -225,12 +225,12 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
         return
     amounts = _read_amounts(element, text, named=named, is_whole=is_whole)
     itemprop = element.get("itemprop") == "price"
-    if best := money.best_amount(amounts):
-        is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
-        for one in [best, *(one for one in amounts if one is not best)] if is_short else ():
-            if one.value and (one.sign or itemprop):
-                is_best = one is best
-                yield _rate(one, element, distance, above, named=named and is_best, itemprop=itemprop and is_best)
+    best = money.best_amount(amounts)
+    is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
+    for one in sorted(amounts, key=lambda one: one is not best) if is_short else ():
+        if one.value and (one.sign or itemprop):
+            is_best = one is best
+            yield _rate(one, element, distance, above, named=named and is_best, itemprop=itemprop and is_best)
 
 
 def _rate(
