@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from browsers.chromium.page_tools_trial import trial_switch
-from browsers.identity import fingerprint
-from browsers.identity.fingerprint import LIGHT_HEIGHT, LIGHT_WIDTH, SCREEN_HEIGHT, SCREEN_WIDTH, TASKBAR_HEIGHT
+from browsers.identity.fingerprint import (
+    LIGHT_HEIGHT,
+    LIGHT_WIDTH,
+    SCREEN_HEIGHT,
+    SCREEN_WIDTH,
+    TASKBAR_HEIGHT,
+    BrowserIdentity,
+    format_posix_locale,
+)
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
@@ -50,7 +57,7 @@ class LaunchPlan:
     headless: bool = True
 
 
-def plan_launch(tier: Tier, identity: fingerprint.BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
+def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings) -> LaunchPlan:
     """Return the switches and environment of a browser with this tier and identity.
 
     The unreachable proxy is in `args`, because Playwright's `proxy` option would add a second set of resolver rules in
@@ -84,7 +91,7 @@ def plan_launch(tier: Tier, identity: fingerprint.BrowserIdentity, settings: Bro
     names = _INHERITED_VARIABLES | DISPLAY if settings.visible else _INHERITED_VARIABLES
     variables = identity.host.environment.items()
     inherited = {k: v for k, v in variables if k in names or k.startswith(_INHERITED_PREFIXES)}
-    locale = fingerprint.format_posix_locale(identity.language)
+    locale = format_posix_locale(identity.language)
     # Names of downloads need an encoding, and few machines have every locale.
     texts = {"LANG": locale, "LANGUAGE": locale.partition(".")[0], "LC_ALL": "C.UTF-8"}
     environment = inherited | {"TZ": identity.timezone, **texts}

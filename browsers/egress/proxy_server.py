@@ -10,12 +10,18 @@ import time
 import urllib.parse
 from dataclasses import dataclass, field
 
-from browsers.egress import ip_rules, proxy_protocols, tcp_dialer
+from browsers.egress import ip_rules, proxy_protocols
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from browsers.egress.proxy_listener import LISTEN_BACKLOG, LISTEN_HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import LOOPBACK_ADDRESSES, Target, TargetPolicy, TestHosts
-from browsers.egress.tcp_dialer import ConnectFunction, Dialer, NetworkCheckingConnector, OpenConnection
+from browsers.egress.tcp_dialer import (
+    ConnectFunction,
+    Dialer,
+    FirstRequestRewrite,
+    NetworkCheckingConnector,
+    OpenConnection,
+)
 from browsers.egress.third_parties import ThirdPartyPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 from browsers.settings import BrowserSettings
@@ -102,7 +108,7 @@ class UpstreamConnector:
         try:
             # A proxy builds the Host header from the request line, so an address there would lose the name.
             if self.proxy.scheme is Scheme.HTTP and port == _HTTP_PORT and not self.local_dns:
-                request = tcp_dialer.FirstRequestRewrite(ip_rules.bracket_host(destination), self.proxy.authorization)
+                request = FirstRequestRewrite(ip_rules.bracket_host(destination), self.proxy.authorization)
                 return OpenConnection(sock, first_request=request)
             async with asyncio.timeout(_HANDSHAKE_LIMIT_S):
                 return OpenConnection(sock, await self._handshake(sock, destination, target_port))

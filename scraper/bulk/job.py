@@ -26,9 +26,19 @@ from typing import Self, TypeVar
 
 import apsw
 
-from scraper.bulk import model, url_lists
+from scraper.bulk import url_lists
 from scraper.bulk.job_database import DATABASE_FILE_NAME, JobCounts, JobDatabase
-from scraper.bulk.model import STDIN, BulkError, DiskFullError, Format, JobMismatchError, JobPage, JobSpec, PageOutcome
+from scraper.bulk.model import (
+    STDIN,
+    BulkError,
+    DiskFullError,
+    Format,
+    JobInUseError,
+    JobMismatchError,
+    JobPage,
+    JobSpec,
+    PageOutcome,
+)
 from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.report import ProgressStats
 from scraper.bulk.url_lists import ListLine
@@ -142,7 +152,7 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise model.JobInUseError(f"Another process is at work in {spec.folder}: let it end first.") from None
+            raise JobInUseError(f"Another process is at work in {spec.folder}: let it end first.") from None
         yield
     finally:
         os.close(lock)

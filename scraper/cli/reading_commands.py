@@ -12,8 +12,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli import callers, message_rewriting, tool_output
-from scraper.cli.callers import RefusedError, check_path, leave_server, locate, remote_command, runs_for_agent
+from scraper.cli import message_rewriting, tool_output
+from scraper.cli.callers import (
+    LeaveServerError,
+    RefusedError,
+    check_path,
+    leave_server,
+    locate,
+    remote_command,
+    runs_for_agent,
+)
 from scraper.cli.exit_codes import ExitCode, code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.message_rewriting import SESSION_ADVICE
@@ -257,7 +265,7 @@ def _run_steps(steps: tuple[str, ...], file: IO[str] | None, flags: dict[str, An
     if causes:
         click.echo(f"The session ends with this command; {cause}.", err=True)
     if remote is not None and remote.uploads is None and (paths := _find_uploads(all_steps, remote.settings)):
-        raise callers.LeaveServerError({"read": paths})
+        raise LeaveServerError({"read": paths})
     files = {} if remote is None else remote.uploads or {}
     return tool_output.run_and_print("browse", {"steps": all_steps, **flags}, may_act=may_act, files=files)
 

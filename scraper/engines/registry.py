@@ -11,7 +11,16 @@ from urllib.parse import urlencode
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines import request_builder
 from scraper.engines.model import ENGINE_NAMES, Engine, EngineResponse, HomePageForm, SearchQuery
-from scraper.engines.request_builder import FRESHNESS_DAYS, form_request, page_request, parse_locale, query_text
+from scraper.engines.request_builder import (
+    FRESHNESS_DAYS,
+    engine_profile,
+    form_request,
+    next_page_form,
+    next_page_link,
+    page_request,
+    parse_locale,
+    query_text,
+)
 from scraper.engines.response_parser import ParseRules, parse_response, parse_rss
 from scraper.engines.result_page import build_result_page
 from scraper.engines.row_parsers import ElementSelect, ResultLayout, css
@@ -93,7 +102,7 @@ def _googlenews_request(query: SearchQuery, now: datetime) -> Request:
         url=f"https://news.google.com/rss/search?{urlencode(parameters)}",
         tier=Tier.LIGHT,
         mode=Mode.PEEK,
-        site_profile=request_builder.engine_profile("googlenews"),
+        site_profile=engine_profile("googlenews"),
         language=query.language,
         headers={},
     )
@@ -204,9 +213,7 @@ def _select(selector: str) -> ElementSelect:
 def _read_rules(engine: str, table: Mapping[str, Any]) -> ParseRules:
     layouts = (ResultLayout(**{part: _select(one) for part, one in layout.items()}) for layout in table["layouts"])
     next_page, selector = (
-        (request_builder.next_page_form, table["next_form"])
-        if "next_form" in table
-        else (request_builder.next_page_link, table["next_link"])
+        (next_page_form, table["next_form"]) if "next_form" in table else (next_page_link, table["next_link"])
     )
     shells = frozenset(table.get("shells", "").split())
     return ParseRules(tuple(layouts), css(table["none"]), next_page(engine, selector), shells)

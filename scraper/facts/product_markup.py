@@ -6,12 +6,21 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from scraper.facts import money, schema_graph
+from scraper.facts import money
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.money import PRODUCT_NAMES, Amount
 from scraper.facts.product_visible import VisiblePrice, find_visible_price, normalize_availability
-from scraper.facts.schema_graph import SchemaGraph, has_type, is_same_name, parse_count, parse_rating, property_value
+from scraper.facts.schema_graph import (
+    OTHER_ITEM_PROPERTIES,
+    SchemaGraph,
+    has_type,
+    is_same_name,
+    parse_count,
+    parse_rating,
+    plain_text,
+    property_value,
+)
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.parsing import Element, text_of
 from scraper.text.sanitize import name_key
@@ -209,7 +218,7 @@ def is_gtin(text: str) -> bool:
 
 def _products(graph: SchemaGraph, title: str, url: str) -> list[JsonLdItem]:
     """Return the items of the page's product, that of the URL first; of several products, those with its title."""
-    own = [item for item in graph.items(without=schema_graph.OTHER_ITEM_PROPERTIES) if _is_product(item)]
+    own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [name_key(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
@@ -253,7 +262,7 @@ def _prices_of(graph: SchemaGraph, offer: JsonLdItem) -> Iterator[Amount]:
     if kind in _OLD_PRICES:
         return
     listed = property_value(offer, "price")
-    texts = map(schema_graph.plain_text, listed) if isinstance(listed, list) else [graph.text(offer, *_PRICES)]
+    texts = map(plain_text, listed) if isinstance(listed, list) else [graph.text(offer, *_PRICES)]
     currency = graph.text(offer, "priceCurrency", "currency")
     yield from filter(None, (money.read_stated(text, currency) for text in texts if text))
 

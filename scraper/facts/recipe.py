@@ -8,11 +8,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from scraper.facts import recipe_visible, schema_graph
+from scraper.facts import recipe_visible
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.recipe_visible import OUTSIDE, STEP_MARK
-from scraper.facts.schema_graph import SchemaGraph, clean_text, has_type, is_same_name, parse_count, property_value
+from scraper.facts.schema_graph import (
+    OTHER_ITEM_PROPERTIES,
+    SchemaGraph,
+    clean_text,
+    has_type,
+    is_same_name,
+    parse_count,
+    parse_rating,
+    plain_text,
+    property_value,
+)
 from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names
 from scraper.html.dom.parsing import Element, attribute_selector, text_of
 from scraper.stages import Stage, run_stages
@@ -45,7 +55,7 @@ def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
 
     Items with the title of the page come first, then the most complete ones. `title` is in the form of `name_key`.
     """
-    own = [item for item in graph.items(without=schema_graph.OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
+    own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
     found = own or [item for item in graph.items() if has_type(item, _RECIPES)]
     names = {id(item): name_key(graph.text(item, "name")) for item in found}
     fullness = {id(item): sum(bool(property_value(item, name)) for name in _MAIN_PROPERTIES) for item in found}
@@ -71,11 +81,9 @@ def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource)
     facts.add("image", graph.picture(item), source)
     for stated in graph.objects(item, "aggregateRating")[:1]:
         count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
-        facts.add("ratings", schema_graph.parse_rating(graph.text(stated, "ratingValue")), source, count=count)
+        facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
     for nutrition in graph.objects(item, "nutrition")[:1]:
-        named = {
-            name: schema_graph.plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS
-        }
+        named = {name: plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS}
         facts.add("nutrients", {name: text for name, text in named.items() if text}, source)
 
 

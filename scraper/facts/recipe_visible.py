@@ -10,8 +10,16 @@ from lxml import etree
 
 from scraper.facts.metadata.author_date_labels import strip_digits
 from scraper.facts.schema_graph import clean_text
-from scraper.html.dom import parsing
-from scraper.html.dom.parsing import HEADINGS, LISTS, Element, attribute_selector, depth_of, element_selector, text_of
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    LISTS,
+    Element,
+    attribute_selector,
+    depth_of,
+    element_selector,
+    text_of,
+    text_selector,
+)
 from scraper.words.matcher import WordPattern
 
 
@@ -55,7 +63,7 @@ _FIRST_CJK = "\u2e80"
 _MAX_LISTS = 40
 _NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
 _ELEMENTS_WITH_NAME = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
-_NAME_VALUES = parsing.text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
+_NAME_VALUES = text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
 _ELEMENTS_WITH_CLASS = attribute_selector("class")
 _PROPERTIES = attribute_selector("itemprop")
 

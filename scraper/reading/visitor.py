@@ -14,9 +14,15 @@ from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.state import SharedState
 from scraper.extract.worker_jobs import read_site_markdown
 from scraper.model import WHOLE_PAGE
-from scraper.reading import response_reader, visit_outcome
+from scraper.reading import visit_outcome
 from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
-from scraper.reading.response_reader import RenderDecider, VisitResult, has_site_markdown_only, run_in_worker
+from scraper.reading.response_reader import (
+    READ_LIMIT_S,
+    RenderDecider,
+    VisitResult,
+    has_site_markdown_only,
+    run_in_worker,
+)
 from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -156,11 +162,7 @@ class PageVisitor:
         try:
             found = await self.load_file(url, job.principal, deadline, job.limits)
             document, foreign = await run_in_worker(
-                self._workers,
-                read_site_markdown,
-                (found, replace(page, body=b"")),
-                response_reader.READ_LIMIT_S,
-                deadline,
+                self._workers, read_site_markdown, (found, replace(page, body=b"")), READ_LIMIT_S, deadline
             )
             least = max(_MIN_MARKDOWN, len(result.document.text))
             if found.status == 200 and document.verdict.ok and len(document.text) >= least:

@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Any
 from scraper.settings.files import SettingsError, UnreadableFileError, find_cache_folder, read_text_file
 from scraper.values import types
 from scraper.values.text import read_table, suggest
-from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, IntegerValue, PathValue, StringValue
+from scraper.values.types import (
+    BooleanValue,
+    ChoiceValue,
+    CommaListValue,
+    IntegerValue,
+    InvalidValueError,
+    NumberValue,
+    PathValue,
+    StringValue,
+    ValueType,
+)
 
 if TYPE_CHECKING:
     from browsers.request_signing import RequestSigner
@@ -39,7 +49,7 @@ class Setting:
     name: str
     variable: str
     flag: str
-    kind: types.ValueType
+    kind: ValueType
     default: object
     help: str
     unit: str
@@ -71,7 +81,7 @@ class Setting:
         return isinstance(self.kind, BooleanValue)
 
 
-def _setting(kind: types.ValueType, default: object = None, *, secret: bool = False) -> Any:
+def _setting(kind: ValueType, default: object = None, *, secret: bool = False) -> Any:
     """Define a field of `Settings`."""
     if callable(default):
         return dataclasses.field(default_factory=default, metadata={"kind": kind})
@@ -84,10 +94,10 @@ class Settings:
 
     config_file: Path | None = _setting(PathValue())
     data_dir: Path = _setting(PathValue(), find_cache_folder)
-    cache_ttl_h: float = _setting(types.NumberValue(0, 87_600), 168.0)
+    cache_ttl_h: float = _setting(NumberValue(0, 87_600), 168.0)
     cache_mb: int = _setting(IntegerValue(0, 1_000_000), 1_000)
 
-    tool_timeout_s: float = _setting(types.NumberValue(1, 3_600), 55.0)
+    tool_timeout_s: float = _setting(NumberValue(1, 3_600), 55.0)
     max_answer_tokens: int = _setting(IntegerValue(500, 25_000), 9_000)
     batch_limit: int = _setting(IntegerValue(1, 1_000), 50)
     toolsets: tuple[str, ...] = _setting(
@@ -126,7 +136,7 @@ class Settings:
     issuer: str | None = _setting(types.WEB_ADDRESS)
     issuer_keys: Path | None = _setting(PathValue())
     public_url: str | None = _setting(types.WEB_ADDRESS)
-    drain_s: float = _setting(types.NumberValue(0, 600), 9.0)
+    drain_s: float = _setting(NumberValue(0, 600), 9.0)
     call_limit: int = _setting(IntegerValue(1, 100_000), 200)
     calls_per_minute: int = _setting(IntegerValue(0, 1_000_000), 0)
 
@@ -154,7 +164,7 @@ class Settings:
     database_url: str | None = _setting(types.DATABASE_URL, secret=True)
     shared_url: str | None = _setting(types.STATE_URL, secret=True)
     host_pages: int = _setting(IntegerValue(0, 1_000), 32)
-    host_gap_s: float = _setting(types.NumberValue(0, 3_600), 0.0)
+    host_gap_s: float = _setting(NumberValue(0, 3_600), 0.0)
     robots: str = _setting(ChoiceValue(("off", "warn", "obey")), "off")
     identity: str = _setting(ChoiceValue(("stealth", "signed")), "stealth")
     signature_agent: str | None = _setting(types.ORIGIN)
@@ -269,7 +279,7 @@ def _read_config(file: Path) -> dict[str, Any]:
 def _parse(setting: Setting, source: str, value: object) -> object:
     try:
         return setting.kind.parse(value.strip() if isinstance(value, str) else value)
-    except types.InvalidValueError as error:
+    except InvalidValueError as error:
         # The advice never repeats a secret.
         shown = "(not shown)" if setting.secret else repr(value)
         unit = f" ({setting.unit})" if setting.unit else ""

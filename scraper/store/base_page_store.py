@@ -16,8 +16,16 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from scraper.model import CachedPageSummary, PageHits
-from scraper.store import protocols
-from scraper.store.protocols import DatabaseUnavailableError, IncompleteOperationError, PageEntry, PageStoreStats
+from scraper.store.protocols import (
+    CLOCK_SKEW_S,
+    CacheScope,
+    DatabaseUnavailableError,
+    IncompleteOperationError,
+    PageEntry,
+    PageStore,
+    PageStoreStats,
+    SqlDatabase,
+)
 
 T = TypeVar("T")
 
@@ -161,10 +169,10 @@ class PageQueries:
     """Return numbers above `after` and their pages, in order; None for an unreadable page."""
 
 
-class WriteBehindPageStore(protocols.PageStore, ABC):
+class WriteBehindPageStore(PageStore, ABC):
     """Page store with a write queue, using the queries of one database."""
 
-    def __init__(self, queries: PageQueries, database: protocols.SqlDatabase, *, name: str, batch: int) -> None:
+    def __init__(self, queries: PageQueries, database: SqlDatabase, *, name: str, batch: int) -> None:
         """Write up to `batch` pages at once; `name` is the name of the database in error messages."""
         self._queue: WriteBehindQueue[PageEntry] = WriteBehindQueue(self._write, batch=batch)
         self._queries = queries
@@ -173,13 +181,7 @@ class WriteBehindPageStore(protocols.PageStore, ABC):
         self._hits = self._misses = self._written = self._failed = 0
 
     async def get(
-        self,
-        key: str,
-        *,
-        scope: protocols.CacheScope,
-        methods: tuple[str, ...],
-        max_age_s: float,
-        allowed: frozenset[str],
+        self, key: str, *, scope: CacheScope, methods: tuple[str, ...], max_age_s: float, allowed: frozenset[str]
     ) -> PageEntry | None:
         """Return the newest page that fits, or None; the queue is searched before the database."""
         query = {"key": key, "scope": scope, "methods": methods, "max_age_s": max_age_s, "allowed": allowed}
@@ -190,7 +192,7 @@ class WriteBehindPageStore(protocols.PageStore, ABC):
             if (entry := self._queue.find((scope, key, method))) is not None
             and entry.allowances <= allowed
             and max_age_s > 0
-            and -protocols.CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
+            and -CLOCK_SKEW_S <= now - entry.reading.retrieved_at.timestamp() <= max_age_s
         ]
         entry = max(queued, key=lambda one: one.reading.retrieved_at, default=None)
         if entry is None and max_age_s > 0:

@@ -8,8 +8,17 @@ from itertools import islice
 from textwrap import dedent
 
 from scraper.extract.code.blocks import NUMBERING, TABLE, extract_code, is_bare_block, is_language_name
-from scraper.html.dom import parsing
-from scraper.html.dom.parsing import HEADINGS, Element, element_selector, pad_names, remove, text_of, text_selector
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    LISTS,
+    Element,
+    classes_of,
+    element_selector,
+    pad_names,
+    remove,
+    text_of,
+    text_selector,
+)
 
 _MAX_LABEL = 24
 _MAX_BAR = 60
@@ -17,7 +26,7 @@ _MAX_BAR = 60
 
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
-_NO_CODE = HEADINGS | parsing.LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
+_NO_CODE = HEADINGS | LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
 _BUTTON_TEXT = re.compile(TABLE["button_text"], re.IGNORECASE)
 
 
@@ -30,7 +39,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
     join_code_lines(root)
     for block in list(root.iter("pre")):
         for beside in (block.getprevious(), block.getnext()):
-            is_numbering = beside is not None and not NUMBERING.isdisjoint(parsing.classes_of(beside))
+            is_numbering = beside is not None and not NUMBERING.isdisjoint(classes_of(beside))
             if beside is not None and is_numbering and "".join(text_of(beside).split()).isdecimal():
                 remove(beside)
         _remove_labels(block)
@@ -137,7 +146,7 @@ _LINE_TAGS = frozenset({"div", "p", "li"})
 _MAX_DEPTH = 4
 _MIN_NUMBERED, _MAX_DIGITS = 3, 6
 """Minimum lines with consecutive numbers, and digits of a number."""
-_NOT_IN_LINES = HEADINGS | parsing.LISTS | {"p", "table", "blockquote", "img", "input", "button"}
+_NOT_IN_LINES = HEADINGS | LISTS | {"p", "table", "blockquote", "img", "input", "button"}
 
 
 def join_named_lines(root: Element, class_names: str) -> None:

@@ -17,8 +17,18 @@ from cssselect import HTMLTranslator, SelectorError
 from lxml import etree
 
 from scraper.html.dom.parsing import Element, attribute_selector
-from scraper.html.page import css_visibility, style_sheets
-from scraper.html.page.css_visibility import Color, find_background, hides_subtree, is_same_color, parse_declarations
+from scraper.html.page import style_sheets
+from scraper.html.page.css_visibility import (
+    IMPORTANT,
+    Color,
+    find_background,
+    hides_own_text,
+    hides_subtree,
+    is_faint,
+    is_same_color,
+    is_too_small,
+    parse_declarations,
+)
 from scraper.html.page.style_sheets import DYNAMIC_PSEUDO, MAX_PRELUDE, NAME, SIMPLE_NAME, Rule
 
 MAX_CSS = 64_000
@@ -146,7 +156,7 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         if rule.applies is False:
             continue
         causes = _find_causes(body, vanishing)
-        is_important = "!" in body and css_visibility.IMPORTANT.search(body) is not None
+        is_important = "!" in body and IMPORTANT.search(body) is not None
         parts = style_sheets.split_selectors(rule.selector)
         if causes:
             applies = rule.applies and None if causes[0] == "motion" else rule.applies
@@ -210,12 +220,12 @@ def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
             return "display"
         if style.get("visibility") in ("hidden", "collapse"):
             return "visibility"
-        return "opacity" if css_visibility.is_faint(style) else "place"
+        return "opacity" if is_faint(style) else "place"
     background = find_background(style)
     if background is not None and is_same_color(style.get("color", ""), background):
         return "color"
-    if css_visibility.hides_own_text(style):
-        return "font-size own" if css_visibility.is_too_small(style) else "color own"
+    if hides_own_text(style):
+        return "font-size own" if is_too_small(style) else "color own"
     animation = f"{style.get('animation', '')} {style.get('animation-name', '')}".replace(",", " ").split()
     is_unknown = any(
         "var(" in style.get(name, "") or "if(" in style.get(name, "") for name in ("display", "visibility", "opacity")

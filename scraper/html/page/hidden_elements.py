@@ -10,9 +10,15 @@ from functools import cache
 from itertools import chain
 
 from scraper.html.dom.parsing import COLLAPSED_ATTRIBUTE, Element, attribute_selector, collect_names, remove, text_of
-from scraper.html.page import css_visibility
 from scraper.html.page.css_rules import MAX_CSS, find_hidden_by_rules
-from scraper.html.page.css_visibility import Color, find_background, hides_text, is_same_color, parse_declarations
+from scraper.html.page.css_visibility import (
+    Color,
+    find_background,
+    hides_text,
+    is_same_color,
+    parse_color,
+    parse_declarations,
+)
 from scraper.text.terms import CAMEL_CASE
 from scraper.values.text import read_table
 from scraper.words.matcher import WordPattern
@@ -126,7 +132,7 @@ class _StyleChecker:
         for around in (element, *element.iterancestors()):
             style, attribute = around.get("style"), around.get("bgcolor")
             if style or attribute:
-                background = find_background(self._parse(style or "")[0]) or css_visibility.parse_color(attribute or "")
+                background = find_background(self._parse(style or "")[0]) or parse_color(attribute or "")
                 if background:
                     return is_same_color(color, background)
                 if style and "background" in style:

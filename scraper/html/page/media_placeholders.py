@@ -6,8 +6,16 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.html.dom import parsing
-from scraper.html.dom.parsing import HEADINGS, TABLE_SECTIONS, Element, find_by_class, pad_names, remove, text_of
+from scraper.html.dom.parsing import (
+    HEADINGS,
+    TABLE_SECTIONS,
+    Element,
+    collect_names,
+    find_by_class,
+    pad_names,
+    remove,
+    text_of,
+)
 from scraper.html.dom.urls import find_image_source
 from scraper.text.terms import compile_any_of
 from scraper.urls import join_url
@@ -36,7 +44,7 @@ def resolve_lazy_media(root: Element, base: str, tags: Set[str] | None = None) -
 
     `tags` are at least all tags of the tree; they are collected if not given.
     """
-    custom = [tag for tag in (parsing.collect_names(root).tags if tags is None else tags) if "-" in tag]
+    custom = [tag for tag in (collect_names(root).tags if tags is None else tags) if "-" in tag]
     for picture in list(root.iter(*custom)) if custom else ():
         has_source = picture.get("src") and (picture.get("alt") or picture.tag.startswith("amp-"))
         if has_source and next(picture.iterdescendants("img", "iframe", "video"), None) is None:

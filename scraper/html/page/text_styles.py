@@ -10,8 +10,16 @@ from typing import Final
 
 from lxml import etree
 
-from scraper.html.dom import parsing
-from scraper.html.dom.parsing import ALL_BLOCKS, INLINE, Element, Names, attribute_selector, find_by_class, text_of
+from scraper.html.dom.parsing import (
+    ALL_BLOCKS,
+    INLINE,
+    LISTS,
+    Element,
+    Names,
+    attribute_selector,
+    find_by_class,
+    text_of,
+)
 from scraper.html.page.css_rules import MAX_CSS
 from scraper.html.page.style_sheets import clear_comments, parse_rules
 
@@ -58,7 +66,7 @@ def apply_text_styles(body: Element, names: Names) -> None:
             _strike(element)
         elif style == "lines":
             _break_lines(element, done)
-        elif style in _LIST_TYPES and element.tag in parsing.LISTS and element.get("type") is None:
+        elif style in _LIST_TYPES and element.tag in LISTS and element.get("type") is None:
             element.tag = "ol"
             element.set("type", style)
         elif style in _RAISED and element.tag in INLINE and len(text_of(element)) <= _MAX_RAISED:

@@ -11,9 +11,16 @@ from typing import Any
 import asyncpg
 
 from scraper.model import CachedPageSummary
-from scraper.store.postgres import lexemes
 from scraper.store.postgres.database import Connection
-from scraper.store.postgres.lexemes import Lexemes, LexemeTokenizer, make_lexemes, make_owner_mark, make_vector
+from scraper.store.postgres.lexemes import (
+    LONG_MARK,
+    Lexemes,
+    LexemeTokenizer,
+    make_lexemes,
+    make_owner_mark,
+    make_vector,
+    make_window_marks,
+)
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import compress_reading, decompress_reading, load_entry, make_storable, searchable_text
 from scraper.store.sqlite import page_queries as sqlite_rows
@@ -83,11 +90,7 @@ async def find_owner_ids(connection: Connection, owners: Iterable[Owner]) -> dic
 def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the values of one row of the tables `pages` and `words`."""
     words = page.words
-    marks = [
-        make_owner_mark(owner),
-        *lexemes.make_window_marks(number),
-        *([lexemes.LONG_MARK] if words.is_long else []),
-    ]
+    marks = [make_owner_mark(owner), *make_window_marks(number), *([LONG_MARK] if words.is_long else [])]
     data = make_vector(words.positions, marks)
     size = len(data) + len(words.counts) + len(page.fields[-1]) + _ROW_BYTES
     return (
