@@ -10,6 +10,8 @@ import asyncio
 import ipaddress
 import re
 import socket
+import tomllib
+from importlib.resources import files
 
 from browsers.egress.traffic_log import FailureKind
 
@@ -27,16 +29,8 @@ NO_METHOD = bytes((_VERSION, 0xFF))
 COMMAND_NOT_SUPPORTED = bytes((_VERSION, 7)) + _BOUND
 CONNECTED = bytes((_VERSION, 0)) + _BOUND
 
-_REPLY_CODES = {
-    FailureKind.BLOCKED_ADDRESS: 2,
-    FailureKind.UNSAFE_PORT: 2,
-    FailureKind.NOT_ALLOWED: 2,
-    FailureKind.HOST_UNREACHABLE: 3,
-    FailureKind.NAME_NOT_RESOLVED: 4,
-    FailureKind.CONNECTION_REFUSED: 5,
-    FailureKind.CONNECT_TIMEOUT: 6,
-    FailureKind.NAME_LOOKUP_TIMEOUT: 6,
-}
+_TABLE = tomllib.loads(files(__package__).joinpath("proxy_failures.toml").read_text(encoding="utf-8"))
+_REPLY_CODES = {FailureKind[name]: code for name, code in _TABLE["reply_codes"].items()}
 _GENERAL_FAILURE = 1
 
 # --- upstream proxies
@@ -46,22 +40,10 @@ _MAX_HANDSHAKE_BYTES = 16 * 1024
 MAX_HEAD_BYTES = 256 * 1024
 """Bytes of a request head. Chromium has the same limit for headers."""
 
-CREDENTIALS_REJECTED = "it rejected the credentials"
-_HTTP_FAILURES = {
-    407: (FailureKind.PROXY_FAILED, CREDENTIALS_REJECTED),
-    403: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
-    405: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
-    502: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
-    503: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
-    504: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy reached its time limit"),
-}
-_SOCKS5_FAILURES = {
-    2: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
-    3: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
-    4: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
-    5: (FailureKind.CONNECTION_REFUSED, ""),
-    6: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy reached its time limit"),
-}
+_HTTP_FAILURES, _SOCKS5_FAILURES = (
+    {int(code): (FailureKind[name], text) for code, (name, text) in _TABLE[key].items()} for key in ("http", "socks5")
+)
+CREDENTIALS_REJECTED = _HTTP_FAILURES[407][1]
 
 _REQUEST_LINE = re.compile(rb"([A-Z]{1,20}) (/[\x21-\x7e]*) HTTP/1\.1")
 _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00\r\n]*)")

@@ -11,46 +11,20 @@ from scraper import errors
 from scraper.documents import model
 from scraper.documents.compound_file import CompoundFile
 from scraper.documents.safe_zip import ZipParts
-from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
+from scraper.documents.sniff import CONTAINER_FORMATS, FORMATS, DocumentKind, sniff_kind
 from scraper.text.markdown_structure import PAGE_MARK, clean_markdown, strip_markdown
 from scraper.text.sanitize import clean_line
 
 Reader = Callable[[bytes, model.ParseRequest], model.ParsedDocument]
 """Read one format; raise `ScraperError` if the document cannot be read."""
 
-_READERS: Mapping[DocumentKind, str] = {
-    DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf_reader:read",
-    DocumentKind.XLSX: "sheets:read", DocumentKind.XLSB: "sheets:read", DocumentKind.XLS: "sheets:read",
-    DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "books:read_epub", DocumentKind.ODT: "odf.reader:read",
-    DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
-    DocumentKind.CSV: "text_formats:read_csv", DocumentKind.JSON: "text_formats:read_json",
-    DocumentKind.XML: "text_formats:read_xml", DocumentKind.NOTEBOOK: "text_formats:read_notebook",
-    DocumentKind.MARKDOWN: "text_formats:read_markdown", DocumentKind.TEXT: "text_formats:read_text",
-    DocumentKind.FEED: "text_formats:read_feed", DocumentKind.HTML: "html:read", DocumentKind.EMAIL: "email:read",
-    DocumentKind.IMAGE: "media:read_image", DocumentKind.ARCHIVE: "archive:read",
-    DocumentKind.DOC: "old_office:read_word", DocumentKind.PPT: "old_office:read_slides",
-    DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
-    DocumentKind.FICTION_BOOK: "books:read_fiction_book", DocumentKind.TRANSCRIPT: "media:read_transcript",
-}  # fmt: skip
-FALLBACK_READERS: Mapping[DocumentKind, str] = {
-    DocumentKind.PDF: "pdf.fallback_reader:read",
-    DocumentKind.DOCX: "docx.reader:read_damaged",
-}
-"""Readers that may succeed where the first one failed."""
+_READERS, FALLBACK_READERS = (
+    {DocumentKind[name]: path for name, path in FORMATS[key].items()} for key in ("readers", "fallbacks")
+)
+"""Module and function of each reader, and of readers that may succeed where the first one failed."""
 _UNREADABLE: Mapping[DocumentKind, errors.ScraperError] = {
-    DocumentKind.LOCKED_OFFICE: errors.EncryptedDocumentError(
-        "This is an Office document that is locked with a password, which cannot be opened here.",
-        next_step="Save it without a password, or look for another copy.",
-    ),
-    DocumentKind.DAMAGED_OFFICE: errors.MalformedDocumentError("The file is a damaged Office document."),
-    DocumentKind.BINARY: errors.UnsupportedTypeError(
-        "The file is of a kind that is not read: its bytes are neither text nor a known document.",
-        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read. "
-        "Export other documents as PDF, for example by `soffice --convert-to pdf FILE`.",
-    ),
-    DocumentKind.EMPTY: errors.NoContentError(
-        "The file is empty.", next_step="There is nothing to read in it: check the address."
-    ),
+    DocumentKind[name]: getattr(errors, row.pop("error"))(row.pop("message"), **row)
+    for name, row in FORMATS["unreadable"].items()
 }
 _MAX_METADATA_CHARS = 300
 _OCR_ADVICE = (

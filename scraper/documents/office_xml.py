@@ -46,7 +46,18 @@ DUBLIN = "{http://purl.org/dc/elements/1.1/}"
 MATH = "{http://www.w3.org/1998/Math/MathML}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 
+_PREFIXES = {
+    "dublin": DUBLIN, "draw": DRAW, "meta": META, "office": OFFICE, "presentation": PRESENTATION, "table": TABLE,
+    "text": TEXT,
+}  # fmt: skip
+
 _WORKBOOK = "xl/workbook.xml"
+
+
+def qualify(names: str) -> frozenset[str]:
+    """Return the tags of names such as `text:p` of OpenDocument, which are separated by white space."""
+    parts = (name.split(":") for name in names.split())
+    return frozenset(_PREFIXES[prefix] + name for prefix, name in parts)
 
 
 def get_attribute(element: Element, name: str) -> str:

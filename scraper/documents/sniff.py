@@ -9,6 +9,7 @@ from io import BytesIO
 
 from scraper.documents.compound_file import CompoundFile
 from scraper.errors import MalformedDocumentError
+from scraper.values.text import read_table
 
 
 class DocumentKind(enum.StrEnum):
@@ -48,14 +49,8 @@ class DocumentKind(enum.StrEnum):
     EMPTY = "empty"
 
 
-_DOCUMENTS = frozenset(
-    {
-        DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
-        DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
-        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.MSG,
-        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE, DocumentKind.DAMAGED_OFFICE,
-    }
-)  # fmt: skip
+FORMATS = read_table(__package__, "formats.toml")
+_DOCUMENTS = frozenset(DocumentKind[name] for name in FORMATS["documents"].split())
 """Formats of documents, as opposed to web pages and text files."""
 CONTAINER_FORMATS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
 """Formats of files that contain other files."""
@@ -67,27 +62,10 @@ _HEAD_BYTES = 4_096
 _ZIP_NAMES = 3_000
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OLE_STREAMS = (
-    ("EncryptedPackage", DocumentKind.LOCKED_OFFICE),
-    ("WordDocument", DocumentKind.DOC),
-    ("PowerPoint Document", DocumentKind.PPT),
-    ("Workbook", DocumentKind.XLS),
-    ("Book", DocumentKind.XLS),
-    ("__properties_version1.0", DocumentKind.MSG),
+_OLE_STREAMS, _OFFICE_PARTS = (
+    tuple((part, DocumentKind[name]) for part, name in FORMATS[key]) for key in ("ole_streams", "office_parts")
 )
-_MIMETYPES = {
-    "application/epub+zip": DocumentKind.EPUB,
-    "application/vnd.oasis.opendocument.text": DocumentKind.ODT,
-    "application/vnd.oasis.opendocument.spreadsheet": DocumentKind.ODS,
-    "application/vnd.oasis.opendocument.presentation": DocumentKind.ODP,
-}
-_OFFICE_PARTS = (
-    ("word/document", DocumentKind.DOCX),
-    ("xl/workbook.bin", DocumentKind.XLSB),
-    ("xl/workbook", DocumentKind.XLSX),
-    ("ppt/presentation", DocumentKind.PPTX),
-    ("META-INF/container.xml", DocumentKind.EPUB),
-)
+_MIMETYPES = {media_type: DocumentKind[name] for media_type, name in FORMATS["mimetypes"].items()}
 _IWORK_PARTS = ("Index/Document.iwa", "Index.zip", "index.apxl", "index.xml.gz", "QuickLook/")
 _MAIN_TYPE = re.compile(
     rb"(?:(wordprocessingml|ms-word)|(ms-excel\.sheet\.binary)|(spreadsheetml|ms-excel)|(?:presentationml|ms-powerpoint))"

@@ -16,16 +16,13 @@ from scraper.documents.office_xml import get_attribute
 from scraper.documents.safe_zip import ZipParts, first_text
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.html.dom.parsing import Element, text_of
+from scraper.values.text import read_table
 
 _OMITTED_CLASSES = frozenset({"page-number", "footer", "date-time", "header", "page"})
 _MARGINS = tuple(ns.STYLE + name for name in ("header", "header-left", "footer", "footer-left"))
 _PARAGRAPHS = (ns.TEXT + "p", ns.TEXT + "h")
 _FAMILIES = {ns.TEXT + "p": "paragraph", ns.TEXT + "h": "paragraph", ns.TEXT + "span": "text"}
-_HIDDEN = frozenset(
-    {ns.TEXT + name for name in ("tracked-changes", "hidden-text", "hidden-paragraph", "ruby-text", "note-citation")}
-    | {ns.DUBLIN + "creator", ns.DUBLIN + "date", ns.META + "creator-initials"}
-    | {ns.TEXT + "index-title-template", ns.DRAW + "object", ns.TABLE + "shapes", ns.OFFICE + "forms"}
-)
+_HIDDEN = ns.qualify(read_table(__package__, "names.toml")["hidden"])
 """Elements whose text is not displayed, or is displayed in another form."""
 _MAX_TITLE_CHARS = 120
 _TITLE_SIZE_RATIO = 1.15

@@ -12,38 +12,15 @@ from scraper.documents.odf.tables import EmbeddedObjects, read_grid
 from scraper.documents.office_markup import CODE_CHARACTERS, ListCounter, ListLevel, ReviewComments
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.parsing import Element, remove, text_of
+from scraper.values.text import read_table
 
 _MAX_DEPTH, _MAX_INLINE_DEPTH = 40, 60
 _MAX_LEVEL = 6
 _MAX_SPACES = 200
 _LIST, _ITEM, _HEADING, _PARAGRAPH = (ns.TEXT + name for name in ("list", "list-item", "h", "p"))
 _STYLE = ns.TEXT + "style-name"
-_OMITTED = frozenset(
-    {
-        ns.TEXT + name
-        for name in (
-            "tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "dde-connection-decls",
-            "alphabetical-index-auto-mark-file", "index-title-template",
-        )
-    }
-    | {ns.OFFICE + "forms", ns.OFFICE + "annotation", ns.PRESENTATION + "settings", ns.PRESENTATION + "notes"}
-)  # fmt: skip
-_INDEXES = frozenset(
-    ns.TEXT + name
-    for name in (
-        "table-of-content", "illustration-index", "alphabetical-index", "table-index", "bibliography",
-        "object-index", "user-index",
-    )
-)  # fmt: skip
-_NOT_INLINE = frozenset(
-    ns.DRAW + name
-    for name in (
-        "frame", "custom-shape", "text-box", "g", "line", "rect", "ellipse", "path", "a", "connector",
-        "polygon", "polyline", "circle", "caption", "regular-polygon", "control", "page-thumbnail", "measure",
-    )
-) | {
-    ns.TEXT + "hidden-text", ns.TEXT + "hidden-paragraph", ns.TEXT + "ruby-text", ns.TEXT + "tracked-changes",
-}  # fmt: skip
+_TABLE = read_table(__package__, "names.toml")
+_OMITTED, _INDEXES, _NOT_INLINE = (ns.qualify(_TABLE[key]) for key in ("omitted", "indexes", "not_inline"))
 """Shapes, of which only formulas are written within their paragraph, and elements that are not displayed."""
 _WHITESPACE = re.compile(r"[ \t\r\n]+")
 _WEB_URL = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")

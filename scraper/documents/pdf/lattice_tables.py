@@ -20,8 +20,6 @@ _SAME_LINE = 3.0
 _MIN_LINES = 3
 _EDGE = 2.0
 _MIN_COLUMN_ROWS = 4
-_MAX_WORD_GAP = 0.75
-"""Multiple of the font size."""
 
 
 @dataclass(frozen=True, slots=True)
