@@ -23,3 +23,8 @@ def truncate(text: str, limit: int) -> str:
 def quote(text: str) -> str:
     """Return the text in quotes, with inner quotes replaced, so that the page cannot end the quotation."""
     return '"' + text.replace('"', "'") + '"'
+
+
+def join_first(names: list[str], limit: int) -> str:
+    """Return the first `limit` names, and how many more there are."""
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 from browsers import errors
 from browsers.acting.dialogs_and_downloads import Downloads, PopupHandler
 from browsers.acting.elements import PageElement
-from browsers.acting.frame_processes import ElementGoneError, FrameProcesses
+from browsers.acting.frame_processes import ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.logins import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
@@ -25,6 +25,7 @@ from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
+from browsers.text_quoting import join_first
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
@@ -75,9 +76,8 @@ class ActingPage:
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
         self.requests = StepRequests(tab.session)
         self.readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
-        self.processes = FrameProcesses(
-            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.watch_worker
-        )
+        main = FrameProcess(tab.session, tab.frame_id)
+        self.processes = FrameProcesses(main, tab.connection.flat, self._on_frame, self.watch_worker)
         self.outlines = PageOutlines(self.processes, self.devices)
 
     @property
@@ -152,8 +152,7 @@ class ActingPage:
     def take_notices(self) -> tuple[str, ...]:
         """Return the sentences stored since the last call, and clear them."""
         if hosts := list(self.guard.refused_frames):
-            more = f" and {len(hosts) - _MAX_HOSTS} more" if len(hosts) > _MAX_HOSTS else ""
-            self.notice(f"not loaded: frames of {', '.join(hosts[:_MAX_HOSTS])}{more}, no hosts of this session")
+            self.notice(f"not loaded: frames of {join_first(hosts, _MAX_HOSTS)}, no hosts of this session")
             self.guard.refused_frames.clear()
         return self.dialogs.take_notices()
 

@@ -74,6 +74,8 @@ class PageNode:
     """True if the node is visible or, without a box, a descendant has a box; set by `visibility.mark_visible`."""
     is_clipped: bool = False
     """True for an element scrolled out of view inside a scroll container."""
+    drawn_by: int = 0
+    """Node id of the label that draws this hidden input, set when an outline is built."""
     role: str = ""
     has_controls: bool = False
     """True if a descendant is a control, set when an outline is built."""
@@ -135,7 +137,7 @@ def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFac
         owner = by_ref.get(snapshot.owner)
         below = _parse_process(snapshot)
         if owner is not None and below:
-            _attach(owner, below[0])
+            owner.children, below[0].parent = [below[0]], owner
             inner = list(iter_subtree(below[0]))
             _shift_boxes(inner, snapshot.raw["documents"][0])
             owner.frame_url = snapshot.raw["strings"][snapshot.raw["documents"][0]["documentURL"]]
@@ -163,11 +165,6 @@ def iter_subtree(root: PageNode) -> Iterator[PageNode]:
         stack.extend(reversed(node.children))
 
 
-def _attach(owner: PageNode, document: PageNode) -> None:
-    owner.children = [document]
-    document.parent = owner
-
-
 def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
     strings = snapshot.raw["strings"]
     parsed = [_parse_document(document, strings, snapshot.prefix) for document in snapshot.raw["documents"]]
@@ -176,7 +173,7 @@ def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
         for at, number in zip(inner["index"], inner["value"], strict=True):
             if 0 < number < len(parsed) and parsed[number]:
                 nodes[at].frame_url = strings[snapshot.raw["documents"][number]["documentURL"]]
-                _attach(nodes[at], parsed[number][0])
+                nodes[at].children, parsed[number][0].parent = [parsed[number][0]], nodes[at]
     # Outer frames come first.
     for document, nodes in list(zip(snapshot.raw["documents"], parsed, strict=True))[1:]:
         _shift_boxes(nodes, document)

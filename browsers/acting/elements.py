@@ -5,6 +5,7 @@ import base64
 import contextlib
 import mimetypes
 import time
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from browsers.acting import frame_processes
@@ -29,41 +30,27 @@ class ElementCoveredError(ElementActionError):
     """Something covers the element."""
 
 
+@dataclass(eq=False)
 class PageElement:
     """An element, identified by its backend node id and its renderer process."""
 
-    def __init__(
-        self,
-        processes: FrameProcesses,
-        process: FrameProcess,
-        devices: InputDevices,
-        window: tuple[int, int],
-        *,
-        node_id: int,
-        frame_id: str,
-        label: str,
-        place: tuple[float, float] | None = None,
-        may_be_drawn: bool = False,
-    ) -> None:
-        """Refer to an element; error messages call it `label`.
-
-        `place` is its left and top in the document if it is known not to move; None if it may be moving. With
-        `may_be_drawn`, its label is clicked instead if the element itself is hidden.
-        """
-        self.label = label
-        self._processes = processes
-        self.process = process
-        self._devices = devices
-        self._window = window
-        self._node_id = node_id
-        self._frame_id = frame_id
-        self._place = place or (None, None)
-        self._object_id = ""
-        self._opens_window = False
-        self._clicked_at: tuple[float, float] | None = None
-        self._may_be_drawn = may_be_drawn
-        self._inside = (0.0, 0.0)
-        """Place of the last point, from the corner of the first box of the element."""
+    processes: FrameProcesses
+    process: FrameProcess
+    devices: InputDevices
+    window: tuple[int, int]
+    node_id: int
+    frame_id: str
+    label: str
+    """How error messages call the element."""
+    place: tuple[float | None, float | None] = (None, None)
+    """Left and top in the document if the element is known not to move; None if it may be moving."""
+    drawn_by: int = 0
+    """Node id of the label that is clicked instead of a hidden element; 0 for others."""
+    _object_id: str = field(default="", init=False)
+    _opens_window: bool = field(default=False, init=False)
+    _clicked_at: tuple[float, float] | None = field(default=None, init=False)
+    _inside: tuple[float, float] = field(default=(0.0, 0.0), init=False)
+    """Place of the last point, from the corner of the first box of the element."""
 
     async def call(self, function: str, *arguments: Any) -> Any:
         """Call an `ELEMENT_FUNCTIONS` on the element. Raises ElementGoneError, or ElementActionError if it threw."""
@@ -72,26 +59,26 @@ class PageElement:
 
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
         """Click; return True for a link to a new window. Raises ElementActionError if it fails within two seconds."""
-        if self._may_be_drawn and (label := await self._find_object("findStandIn")) is not None:
-            return await self.with_node(label[1]).click(count=count, button=button)
+        if self.drawn_by:
+            return await self.with_node(self.drawn_by).click(count=count, button=button)
         point = await self.wait_actionable()
         if point is not None:
             self._clicked_at = point
-            await self._devices.click(*point, count=count, button=button)
+            await self.devices.click(*point, count=count, button=button)
         return self._opens_window
 
     async def covers_click(self) -> bool:
         """Return True if the element is still where it was clicked, without a scroll."""
         if self._clicked_at is None:
             return True
-        dx, dy = await self._processes.offset(self.process)
+        dx, dy = await self.processes.offset(self.process)
         x, y = self._clicked_at[0] - dx, self._clicked_at[1] - dy
         quads = await self._quads()
         return any(min(quad[::2]) <= x <= max(quad[::2]) and min(quad[1::2]) <= y <= max(quad[1::2]) for quad in quads)
 
     async def hover(self) -> None:
         """Move the mouse over the element."""
-        await self._devices.move(*await self.find_point())
+        await self.devices.move(*await self.find_point())
 
     async def wait_actionable(self) -> tuple[float, float] | None:
         """Wait until the element can be clicked, and return the point to click.
@@ -112,7 +99,7 @@ class PageElement:
                     return None
                 failure = error
             else:
-                state, cover = await asyncio.gather(self.call("describeState", *self._place), self._find_cover(point))
+                state, cover = await asyncio.gather(self.call("describeState", *self.place), self._find_cover(point))
                 if state == "gone":
                     raise ElementGoneError(f"{self.label} is gone")
                 self._opens_window = state == _OPENS_WINDOW
@@ -136,17 +123,17 @@ class PageElement:
         """Scroll into view; return the point at shares of the largest visible part. Raises ElementActionError."""
         session = self.process.session
         try:
-            await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
+            await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self.node_id, limit_s=_LIMIT_S)
         except CommandFailedError as error:
             if any(reason in str(error) for reason in ("No node", "not find node", "detached")):
                 raise ElementGoneError(f"{self.label} is gone") from None
         quads = await self._quads() or await self._find_area()
-        dx, dy = await self._processes.offset(self.process)
+        dx, dy = await self.processes.offset(self.process)
         best: tuple[float, float, float] | None = None
         for quad in quads:
             xs, ys = [x + dx for x in quad[0::2]], [y + dy for y in quad[1::2]]
-            left, right = max(0.0, min(xs)), min(float(self._window[0]), max(xs))
-            top, bottom = max(0.0, min(ys)), min(float(self._window[1]), max(ys))
+            left, right = max(0.0, min(xs)), min(float(self.window[0]), max(xs))
+            top, bottom = max(0.0, min(ys)), min(float(self.window[1]), max(ys))
             area = max(0.0, right - left) * max(0.0, bottom - top)
             if area > 0 and (best is None or area > best[0]):
                 best = (area, left + (right - left) * spot[0], top + (bottom - top) * spot[1])
@@ -157,16 +144,21 @@ class PageElement:
 
     async def _quads(self) -> list[list[float]]:
         with contextlib.suppress(CommandFailedError):
-            options: Event = {"backendNodeId": self._node_id, "limit_s": _LIMIT_S}
+            options: Event = {"backendNodeId": self.node_id, "limit_s": _LIMIT_S}
             return list((await self.process.session.send("DOM.getContentQuads", **options))["quads"])
         return []
 
     async def _find_area(self) -> list[list[float]]:
         """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""
-        session = self.process.session
-        if (found := await self._find_object("imageOfArea")) is None:
+        self.process.has_objects = True
+        session, element = self.process.session, await self._resolve()
+        call: Event = {
+            "functionDeclaration": ELEMENT_FUNCTIONS["imageOfArea"],
+            "objectGroup": frame_processes.OBJECT_GROUP,
+        }
+        found = await session.send("Runtime.callFunctionOn", limit_s=_LIMIT_S, objectId=element, **call)
+        if (image := found["result"].get("objectId")) is None:
             return []
-        element, image = await self._resolve(), found[0]
         arguments = [{"objectId": image}]
         place = await self.process.call(element, "placeInImage", arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
@@ -191,7 +183,7 @@ class PageElement:
         if focused == "gone":
             raise ElementGoneError(f"{self.label} is gone")
         if focused == "keys":
-            await self._devices.type_keys(text)
+            await self.devices.type_keys(text)
             return None
         if not isinstance(focused, dict):
             raise ElementActionError(f"{self.label} is {focused}")
@@ -199,9 +191,9 @@ class PageElement:
         if slowly or not text:
             await self._type_keys(text)
         else:
-            await self._devices.insert(text)
+            await self.devices.insert(text)
             # Some pages listen to keys only.
-            await self._devices.press("Shift")
+            await self.devices.press("Shift")
         found = await self._read(text)
         if (
             isinstance(found, dict)
@@ -222,9 +214,9 @@ class PageElement:
     async def _type_keys(self, text: str, *, is_row: bool = False) -> None:
         """Replace the selected text by keys; with `is_row`, go on in the next box of the row when one is full."""
         if not is_row:
-            await self._devices.press("Backspace")
+            await self.devices.press("Backspace")
         for letter in text:
-            await self._devices.type_keys(letter)
+            await self.devices.type_keys(letter)
             if is_row:
                 await self.call("advanceBox")
 
@@ -249,38 +241,27 @@ class PageElement:
             raise (ElementGoneError if refusal == "is gone" else ElementActionError)(f"{self.label} {refusal}")
         return True
 
-    async def _find_object(self, function: str) -> tuple[str, int] | None:
-        self.process.has_objects = True
-        session, element = self.process.session, await self._resolve()
-        call: Event = {"functionDeclaration": ELEMENT_FUNCTIONS[function], "objectGroup": frame_processes.OBJECT_GROUP}
-        found = await session.send("Runtime.callFunctionOn", limit_s=_LIMIT_S, objectId=element, **call)
-        if (identifier := found["result"].get("objectId")) is None:
-            return None
-        described = await session.send("DOM.describeNode", objectId=identifier, limit_s=_LIMIT_S)
-        return identifier, described["node"]["backendNodeId"]
-
     def with_node(self, node_id: int) -> "PageElement":
         """Return another element of the same frame, which messages call as this one."""
-        own = (self._processes, self.process, self._devices, self._window)
-        return PageElement(*own, node_id=node_id, frame_id=self._frame_id, label=self.label)
+        return replace(self, node_id=node_id, place=(None, None), drawn_by=0)
 
     async def _resolve(self) -> str:
         if not self._object_id:
-            self._object_id = await self.process.resolve(self._node_id, self._frame_id, self.label)
+            self._object_id = await self.process.resolve(self.node_id, self.frame_id, self.label)
         return self._object_id
 
     async def _find_cover(self, point: tuple[float, float]) -> str:
         """Return what covers the element at a point, or an empty text; parent processes are checked first."""
         process = self.process
-        chain = [(process, self._node_id, self._frame_id)]
+        chain = [(process, self.node_id, self.frame_id)]
         while process.parent is not None:
-            owner = await self._processes.owner(process)
+            owner = await self.processes.owner(process)
             if owner is None:
                 return ""
             process = process.parent
             chain.append((process, owner, process.frame_id))
         for inner, node, frame in reversed(chain):
-            dx, dy = await self._processes.offset(inner)
+            dx, dy = await self.processes.offset(inner)
             if cover := await self._find_cover_in(inner, node, frame, point[0] - dx, point[1] - dy):
                 return cover
         return ""

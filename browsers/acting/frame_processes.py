@@ -76,26 +76,19 @@ class FrameProcess:
         return await self.session.send(method, limit_s=_LIMIT_S, **params | {key: self.worlds[frame_id]})
 
 
+@dataclass(eq=False)
 class FrameProcesses:
     """Renderer processes of one page. Each is attached before its first script runs."""
 
-    def __init__(
-        self,
-        session: Session,
-        frame_id: str,
-        *,
-        flat: bool,
-        on_frame: Callable[[Session], None],
-        on_worker: Callable[[Session], None],
-    ) -> None:
-        """Start with the main frame's process; `on_frame` and `on_worker` prepare sessions before they run."""
-        self.main = FrameProcess(session, frame_id)
-        self._flat = flat
-        self._on_frame = on_frame
-        self._on_worker = on_worker
-        self._others: dict[str, FrameProcess] = {}
-        self._prefixes: dict[str, str] = {}
-        """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
+    main: FrameProcess
+    flat: bool
+    """True if the sessions of children are flat sessions of the connection."""
+    on_frame: Callable[[Session], None]
+    on_worker: Callable[[Session], None]
+    """Both prepare a session before its first script runs."""
+    _others: dict[str, FrameProcess] = field(default_factory=dict)
+    _prefixes: dict[str, str] = field(default_factory=dict)
+    """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
 
     def attach(self, process: FrameProcess | None = None) -> None:
         """Attach to all frames and workers that a process starts later; the default is the main process."""
@@ -158,7 +151,7 @@ class FrameProcesses:
         process = FrameProcess(session, frame_id, prefix, parent)
         self._others[event["sessionId"]] = process
         session.on("Page.frameNavigated", lambda event: process.forget_world(event["frame"]["id"]))
-        self._on_frame(session)
+        self.on_frame(session)
         self.attach(process)
         session.post("Runtime.runIfWaitingForDebugger")
 
@@ -166,10 +159,10 @@ class FrameProcesses:
         # Chromium pauses workers also if the filter leaves them out.
         kinds = [{"type": "iframe"}, {"type": "worker"}]
         pauses = {"autoAttach": True, "waitForDebuggerOnStart": True}
-        session.post("Target.setAutoAttach", flatten=self._flat, filter=kinds, **pauses)
+        session.post("Target.setAutoAttach", flatten=self.flat, filter=kinds, **pauses)
 
     def _prepare_worker(self, session: Session) -> None:
         session.on("Target.attachedToTarget", lambda event: self._prepare_worker(session.child(event["sessionId"])))
         self._attach_below(session)
-        self._on_worker(session)
+        self.on_worker(session)
         session.post("Runtime.runIfWaitingForDebugger")

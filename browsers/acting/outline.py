@@ -5,6 +5,7 @@ compared line by line.
 """
 
 import functools
+import itertools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -43,8 +44,8 @@ _MIN_CHARS = 200
 """Characters of a page without controls. One with less is bare."""
 _MIN_SIMILAR = 3
 """Similar children from which an element with one listener is a list, not a button."""
-_MIN_SELECT_PX = 10.0
-"""CSS pixels. A transparent list that is larger lies over what a page draws in its place."""
+_MIN_FIELD_PX = 10.0
+"""CSS pixels. A transparent field that is larger lies over what a page draws in its place."""
 _MAX_LIST_NODES = 300
 
 
@@ -68,6 +69,8 @@ class OutlineLine:
     """Target of a link: links with one name and one target are one."""
     control: str = ""
     """Reference of the control that contains this line, if any."""
+    drawn_by: int = 0
+    """Node id of the label of a hidden input, which is clicked in its place."""
     is_behind: bool = False
     """True for a line that cannot be used: behind a modal dialog, or in an inert part."""
     is_main: bool = False
@@ -165,7 +168,28 @@ class _LineWriter:
             if node.parent is not None and (node.has_controls or node.listens or node.role in ACTIVE):
                 node.parent.has_controls = True
         mark_regions(nodes, facts, window)
+        self._free_labels: set[PageNode] = set()
+        """Labels that name no line, so that they are texts."""
+        for key, labels in self._namer.labels.items():
+            named = self._namer.by_id.get(key)
+            if named is None:
+                self._free_labels.update(labels)
+            elif not self._is_active(named, named.role, is_inside=False):
+                self._name_stand_in(named, labels)
         self._write(nodes[0])
+
+    def _name_stand_in(self, field: PageNode, labels: list[PageNode]) -> None:
+        """Give the labels of a hidden field to the control that the page draws around it, or just behind it."""
+        above = set(labels[0].ancestors())
+        around = list(itertools.takewhile(lambda one: one not in above, field.ancestors()))
+        behind = itertools.dropwhile(lambda one: one is not field, next(field.ancestors()).children)
+        sibling = next((one for one in itertools.islice(behind, 1, None) if one.tag[0] != "#"), field)
+        nodes = (*around, *itertools.islice(iter_subtree(sibling), _MAX_LIST_NODES))
+        found = [one for one in nodes if one.tag[0] != "#" and self._is_active(one, one.role, is_inside=False)]
+        if found and all(one in around or found[0] in (one, *one.ancestors()) for one in found):
+            self._namer.stand_ins[found[0]] = field
+        else:
+            self._free_labels.update(labels)
 
     def _write(self, root: PageNode) -> None:
         stack = [(root, 0, False, "")]
@@ -180,8 +204,8 @@ class _LineWriter:
             if node.tag != "#other":
                 role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = _is_group(node, role)
-                    control = self._write_control(node, role, depth, is_group=is_group)
+                    is_group = self._is_group(node, role)
+                    control = self._write_control(node, role, depth, control, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
                     # options that is no `select` may have items without a role.
@@ -204,7 +228,7 @@ class _LineWriter:
     def _names_a_line(self, node: PageNode) -> bool:
         """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
         is_label = node.tag in ("legend", "caption") or (node.tag == "label" and bool(node.attributes.get("for")))
-        return is_label and not node.has_controls
+        return is_label and not node.has_controls and node not in self._free_labels
 
     def _write_landmark(self, node: PageNode, role: str, depth: int, control: str) -> bool:
         name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
@@ -217,24 +241,25 @@ class _LineWriter:
             element = next((one for one in node.ancestors() if one.tag != "#other"), node)
             self._add(node, OutlineLine(element.ref, depth, "text", text))
 
-    def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> str:
-        """Write the line of a control; return its reference if all inside is this control, else an empty text."""
+    def _write_control(self, node: PageNode, role: str, depth: int, around: str, *, is_group: bool) -> str:
+        """Write the line of a control in `around`; return its reference if all inside is this control, or nothing."""
         control = node.ref if role in ACTIVE else ""
         if role in ACTIVE:
             name = self._namer.name_of(node, role)
         else:
             role = role or ("draggable" if node.attributes.get("draggable") == "true" else "clickable")
-            name = clean_text(node.attributes.get("aria-label", "")) if is_group else self._namer.name_of(node, "")
+            label = clean_text(node.attributes.get("aria-label", "")) or self._namer.label_for(node)
+            name = label if is_group else self._namer.name_of(node, "")
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"
         name = truncate(name, _MAX_NAME)
         goal = node.attributes.get("href", "") if role == "link" else ""
-        self._add(node, OutlineLine(node.ref, depth, role, name, states, True, goal=goal))
+        self._add(node, OutlineLine(node.ref, depth, role, name, states, True, goal=goal, control=around))
         return control
 
     def _add(self, node: PageNode, line: OutlineLine) -> None:
-        line.box, line.frame_id = node.box, node.frame_id
+        line.box, line.frame_id, line.drawn_by = node.box, node.frame_id, node.drawn_by
         line.is_behind, line.is_main, line.cell = node.is_behind, node.is_main, node.cell
         self.lines.append(line)
 
@@ -261,16 +286,26 @@ class _LineWriter:
         above = node.parent
         return above is None or above.style is None or above.style.cursor != "pointer"
 
+    def _is_group(self, node: PageNode, role: str) -> bool:
+        """Return True if a control has others inside, or items that may be some, or text that is no name."""
+        if node.has_controls or role in ACTIVE:
+            return node.has_controls
+        return role in LANDMARKS or _is_list(node) or len(self._namer.words_in(node)) > _MAX_NAME
+
     def _is_drawn(self, node: PageNode) -> bool:
-        """Return True for a hidden choice that its label draws, or that is transparent or has no size."""
-        if node.tag == "select" and node.style is not None and node.box is not None:
-            return min(node.box[2:]) >= _MIN_SELECT_PX
-        if node.tag != "input" or node.attributes.get("type", "").lower() not in DRAWN_BY_LABEL:
+        """Return True for a field that is transparent over its drawing, or a hidden choice that its label draws."""
+        attributes, label = node.attributes, self._namer.visible_label(node)
+        is_hidden = node.style is None or attributes.get("aria-hidden") == "true"
+        if node.tag == "input" and attributes.get("type", "").lower() in DRAWN_BY_LABEL:
+            if label is not None:
+                node.box, node.drawn_by = label.box, label.id
+            return label is not None or not is_hidden
+        if node.tag not in _FIELD_TAGS or node.role == "button" or is_hidden or node.style is None:
             return False
-        label = self._namer.visible_label(node)
-        if label is not None:
-            node.box = label.box
-        return label is not None or node.style is not None
+        left, top, width, height = node.box or (0.0, 0.0, 0.0, 0.0)
+        is_placed = min(width, height) >= (_MIN_FIELD_PX if label is None else 1) and min(left, top) >= 0
+        is_usable = node.style.visibility == "visible" and attributes.get("tabindex") != "-1"
+        return is_placed and is_usable and next(node.ancestors()).is_visible
 
     def _states(self, node: PageNode, role: str) -> str:
         attributes = node.attributes
@@ -370,11 +405,6 @@ def _place_areas(nodes: list[PageNode]) -> None:
         name = around.attributes.get("name") or around.attributes.get("id", "")
         if around is not node and (image := images.get((node.frame_id, name))) is not None:
             node.box, node.style = image.box, image.style
-
-
-def _is_group(node: PageNode, role: str) -> bool:
-    """Return True if a control has others inside, or items that may be some."""
-    return node.has_controls or (role not in ACTIVE and _is_list(node))
 
 
 def _declared_state(node: PageNode, state: str) -> str:

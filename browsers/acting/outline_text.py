@@ -5,7 +5,7 @@ from collections import Counter
 
 from browsers.acting.dom_snapshot import iter_subtree
 from browsers.acting.outline import Outline, OutlineLine, cell_mark
-from browsers.text_quoting import clean_text, quote, truncate
+from browsers.text_quoting import clean_text, join_first, quote, truncate
 
 OUTLINE_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
@@ -34,8 +34,7 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
 
     Lines are chosen in this order, and written in document order: controls in the window; headings, landmarks and other
     roles; other controls; texts in the window; other texts. Those of `main` come first. Lines behind a modal dialog are
-    counted only. With `words`, only lines that contain all of these words
-    are written. The lines of `refs` are always written.
+    counted only. With `words`, only lines that contain all of them are written. The lines of `refs` always are.
     """
     lines = [line for line in outline.lines if words or not line.is_behind]
     behind = len(outline.lines) - len(lines)
@@ -46,14 +45,9 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
     if not lines:
         return f"{head}\n(no line has these words)" if words else f"{head}\n(nothing visible)"
     entries = [(line, _indented(line)) for line in lines] if words else _shorten_runs(lines)
-    left = budget - len(head) - 70
     order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][0], refs), at))
-    chosen = set()
-    for at in order:
-        left -= len(entries[at][1]) + 1
-        if left < 0:
-            break
-        chosen.add(at)
+    sizes = itertools.accumulate(len(entries[at][1]) + 1 for at in order)
+    chosen = {at for at, size in zip(order, sizes, strict=True) if size <= budget - len(head) - 70}
     out = [head, *(entry[1] for at, entry in enumerate(entries) if at in chosen)]
     hidden = len(entries) - len(chosen)
     if hidden:
@@ -100,7 +94,7 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     if len(changes) > _MAX_CHANGES:
         changes = [*changes[:_MAX_CHANGES], f"… {len(changes) - _MAX_CHANGES} more changes: look"]
     if removed:
-        changes.append(f"- {_name_first(removed, _MAX_REMOVED)}")
+        changes.append(f"- {join_first(removed, _MAX_REMOVED)}")
     return "\n".join(changes)
 
 
@@ -113,10 +107,8 @@ def describe_look(before: Outline | None, after: Outline | None) -> str:
     changed = {node.ref for node in nodes if looks.get(node.ref, node.attributes) != node.attributes}
     if not changed:
         return ""
-    names = [
-        quote(truncate(line.name, _MAX_REMOVED_CHARS)) for line in after.pieces if line.name and line.ref in changed
-    ]
-    return f"only the look changed{' of ' if names else ''}{_name_first(names, _MAX_REMOVED)}: see shows it"
+    names = [quote(truncate(one.name, _MAX_REMOVED_CHARS)) for one in after.pieces if one.name and one.ref in changed]
+    return f"only the look changed{' of ' if names else ''}{join_first(names, _MAX_REMOVED)}: see shows it"
 
 
 def _describe_order(old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
@@ -133,11 +125,7 @@ def _describe_order(old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[st
     end = next(at for at in range(len(first)) if first[-1 - at] != second[-1 - at])
     moved = [new[key] for key in second[start : len(second) - end]]
     names = list(dict.fromkeys(quote(truncate(line.name, _MAX_REMOVED_CHARS)) for line in moved if line.name))
-    return [f"~ new order: {_name_first(names, _MAX_ORDERED)}"] if names else []
-
-
-def _name_first(names: list[str], limit: int) -> str:
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+    return [f"~ new order: {join_first(names, _MAX_ORDERED)}"] if names else []
 
 
 def _place(line: OutlineLine) -> tuple[float, float]:
@@ -164,12 +152,9 @@ def _keyed(outline: Outline) -> _Keyed:
 
 def _changed_part(before: str, after: str) -> str:
     """Return the part of a text that changed, with 15 characters on each side."""
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    most = min(len(before), len(after))
+    start = next((at for at in range(most) if before[at] != after[at]), most)
+    end = next((at for at in range(most - start) if before[-1 - at] != after[-1 - at]), most - start)
     first, last = max(0, start - 15), len(after) - max(0, end - 15)
     return ("…" if first else "") + truncate(after[first:last], _MAX_PIECE) + ("…" if last < len(after) else "")
 
@@ -181,24 +166,14 @@ def _indented(line: OutlineLine) -> str:
 def _shorten_runs(lines: list[OutlineLine]) -> list[tuple[OutlineLine, str]]:
     """Return the lines with their texts; in place of the end of a long run of one role, a note with its length."""
     out: list[tuple[OutlineLine, str]] = []
-    at = 0
-    while at < len(lines):
-        first, end = lines[at], at + 1
-        while end < len(lines) and first.is_active and _same_kind(first, lines[end]):
-            end += 1
-        run = lines[at:end]
-        is_long = len(run) > _MAX_RUN
+    for (is_active, role, depth), same in itertools.groupby(lines, lambda one: (one.is_active, one.role, one.depth)):
+        run = list(same)
+        is_long = is_active and len(run) > _MAX_RUN
         out += [(line, _indented(line)) for line in (run[:_MAX_LINES_OF_RUN] if is_long else run)]
         if is_long:
-            rest = run[_MAX_LINES_OF_RUN]
-            note = f"… {len(run) - _MAX_LINES_OF_RUN} more of {first.role}: look with words of them"
-            out.append((rest, " " * min(rest.depth, _MAX_INDENT) + note))
-        at = end
+            note = f"… {len(run) - _MAX_LINES_OF_RUN} more of {role}: look with words of them"
+            out.append((run[_MAX_LINES_OF_RUN], " " * min(depth, _MAX_INDENT) + note))
     return out
-
-
-def _same_kind(one: OutlineLine, other: OutlineLine) -> bool:
-    return other.is_active and other.role == one.role and other.depth == one.depth
 
 
 def _rank(outline: Outline, line: OutlineLine, refs: tuple[str, ...]) -> int:

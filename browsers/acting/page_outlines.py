@@ -9,7 +9,7 @@ from browsers.acting.dom_snapshot import STYLES, PageNode, ProcessSnapshot, iter
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.outline import DRAWN_BY_LABEL, MIN_SECRET, Outline, OutlineLine, build_outline
+from browsers.acting.outline import MIN_SECRET, Outline, OutlineLine, build_outline
 from browsers.cdp.session import CommandFailedError, Event
 from browsers.errors import PageCrashedError
 from browsers.login_state import REDACTED
@@ -94,18 +94,9 @@ class PageOutlines:
         line = self._known.get(ref)
         if process is None or line is None:
             raise ElementGoneError(f"{label or ref} is gone")
-        place = line.box[:2] if line.box is not None and self._looked_at - line.since >= _STILL_S else None
-        return PageElement(
-            self._processes,
-            process,
-            self._devices,
-            WINDOW_SIZE,
-            node_id=int(node_id),
-            frame_id=line.frame_id,
-            label=label or ref,
-            may_be_drawn=line.role in DRAWN_BY_LABEL,
-            place=place,
-        )
+        place = line.box[:2] if line.box and self._looked_at - line.since >= _STILL_S else (None, None)
+        page = self._processes, process, self._devices, WINDOW_SIZE
+        return PageElement(*page, int(node_id), line.frame_id, label or ref, place, line.drawn_by)
 
     def is_secret(self, ref: str) -> bool:
         """Return True for a field whose value is never shown in an outline, such as a password."""

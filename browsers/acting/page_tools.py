@@ -6,6 +6,7 @@ All texts are the page's: they are cleaned, bounded, and written in quotes or af
 import asyncio
 import contextlib
 import enum
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from browsers.acting.roles_and_names import is_card_number
 from browsers.acting.step_parser import Step
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
-from browsers.text_quoting import clean_text, quote, truncate
+from browsers.text_quoting import clean_text, join_first, quote, truncate
 
 MAX_TOOLS = 200
 """Tools of one page. Further ones are only counted."""
@@ -101,13 +102,8 @@ class PageTools:
         self._listed = {tool.line: tool.name for tool in self._alive()}
         wanted = clean_text(words).lower().split()
         found = [line for line in self._listed if all(word in line.lower() for word in wanted)]
-        lines: list[str] = []
-        left = _LIST_CHARS
-        for line in found[:_MAX_LISTED]:
-            left -= len(line) + 1
-            if left < 0:
-                break
-            lines.append(line)
+        sizes = itertools.accumulate(len(line) + 1 for line in found[:_MAX_LISTED])
+        lines = [line for line, size in zip(found, sizes, strict=False) if size <= _LIST_CHARS]
         hidden = len(found) - len(lines) + (0 if wanted else self._uncounted)
         head = ["tools of the page, for `call NAME {json}`:"] if lines else []
         return [*head, *lines, *([f"… {hidden} more tools: look with words of them"] if hidden else [])]
@@ -122,8 +118,7 @@ class PageTools:
         if len(added) > _MAX_ADDED:
             lines.append(f"… {len(added) - _MAX_ADDED} more tools: look with words of them")
         if removed:
-            more = f" and {len(removed) - _MAX_NAMED} more" if len(removed) > _MAX_NAMED else ""
-            lines.append(f"- tool {', '.join(removed[:_MAX_NAMED])}{more}")
+            lines.append(f"- tool {join_first(removed, _MAX_NAMED)}")
         return lines
 
     def find(self, name: str) -> PageTool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from itertools import islice
 
-from browsers.acting.dom_snapshot import PageNode
+from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.text_quoting import clean_text, truncate
 
 _TABLE = tomllib.loads(files(__package__).joinpath("roles.toml").read_text(encoding="utf-8"))
@@ -90,6 +90,7 @@ _LABEL_DEPTH = 4
 """Ancestors of a field that are searched for its label."""
 _INLINE = frozenset("span b i em strong a label font sup sub mark small u s code abbr time #other".split())
 _UNREAD = frozenset({"select", "iframe", "textarea", "datalist"})
+_CHOICES = frozenset({"checkbox", "radio", "switch"})
 _BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
 
 
@@ -98,19 +99,24 @@ class AccessibleNameComputer:
 
     def __init__(self, nodes: list[PageNode]) -> None:
         """Index the nodes by id and by label. Their visibility must be set."""
-        self._by_id: dict[tuple[str, str], PageNode] = {}
-        self._labels: dict[tuple[str, str], list[PageNode]] = {}
+        self.by_id: dict[tuple[str, str], PageNode] = {}
+        self.labels: dict[tuple[str, str], list[PageNode]] = {}
+        self.stand_ins: dict[PageNode, PageNode] = {}
+        """The hidden field of each control that a page draws in its place."""
         for node in nodes:
             if identifier := node.attributes.get("id"):
-                self._by_id.setdefault((node.prefix, identifier), node)
+                self.by_id.setdefault((node.prefix, identifier), node)
             if node.tag == "label" and (target := node.attributes.get("for")):
-                self._labels.setdefault((node.prefix, target), []).append(node)
+                self.labels.setdefault((node.prefix, target), []).append(node)
 
     def name_of(self, node: PageNode, role: str) -> str:
         """Return the accessible name of an element with this role, or an empty text."""
+        if label := self.label_for(node):
+            words = "" if role in FIELDS else self.words_in(node)
+            return label if words in label else f"{label}: {words}"
         attributes = node.attributes
         if by := attributes.get("aria-labelledby"):
-            named = (self._by_id.get((node.prefix, identifier)) for identifier in by.split()[:5])
+            named = (self.by_id.get((node.prefix, identifier)) for identifier in by.split()[:5])
             if found := " ".join(self.words_in(one, visible_only=False) for one in named if one is not None).strip():
                 return found
         if label := clean_text(attributes.get("aria-label", "")):
@@ -121,6 +127,12 @@ class AccessibleNameComputer:
         if node.tag in ("input", "select", "textarea", "meter", "progress") or role in FIELDS:
             return self._name_of_field(node)
         return self._name_of_content(node, role)
+
+    def label_for(self, node: PageNode) -> str:
+        """Return the label of a button, or of the hidden field in place of which a page draws this element."""
+        field = self.stand_ins.get(node) or (node if node.tag == "button" else None)
+        key = node.prefix, field.attributes.get("id", "") if field is not None else ""
+        return next(filter(None, map(self._words_of_label, self.labels.get(key, ()))), "")
 
     def _name_of_content(self, node: PageNode, role: str) -> str:
         """Return the name of an element that is no field: of a picture, a landmark, or by its words."""
@@ -165,25 +177,37 @@ class AccessibleNameComputer:
         return next((label for label in self._labels_of(node) if label.is_visible and label.box is not None), None)
 
     def _labels_of(self, node: PageNode) -> Iterator[PageNode]:
-        yield from self._labels.get((node.prefix, node.attributes.get("id", "")), [])
+        yield from self.labels.get((node.prefix, node.attributes.get("id", "")), [])
         yield from (one for one in islice(node.ancestors(), _LABEL_DEPTH) if one.tag == "label")
 
     def _name_of_field(self, node: PageNode) -> str:
         attributes = node.attributes
-        label = next(filter(None, map(self.words_in, self._labels_of(node))), "")
+        label = next(filter(None, map(self._words_of_label, self._labels_of(node))), "")
         found = label or clean_text(attributes.get("placeholder") or attributes.get("title") or "")
-        return found or self._text_before(node) or clean_text(attributes.get("name", ""))
+        if not found and node.role in _CHOICES:
+            found = self._text_beside(node, is_after=True)
+        return found or self._text_beside(node) or clean_text(attributes.get("name", ""))
 
-    def _text_before(self, node: PageNode) -> str:
-        """Return the text just before a control without a label, as in table layouts."""
+    def _words_of_label(self, label: PageNode) -> str:
+        """Return the words of a label; if it shows a picture or a sign only, its text for screen readers or title."""
+        shown = self.words_in(label)
+        if any(map(str.isalnum, shown)):
+            return shown
+        return self.words_in(label, visible_only=False) or clean_text(label.attributes.get("title", ""))
+
+    def _text_beside(self, node: PageNode, *, is_after: bool = False) -> str:
+        """Return the text just before or after a control without a label, if it is not that of another control."""
         for around in islice(node.ancestors(), 2):
             at = next((at for at, child in enumerate(around.children) if child is node), 0)
-            for child in reversed(around.children[max(0, at - 3) : at]):
+            before = around.children[max(0, at - 3) : at]
+            for child in around.children[at + 1 : at + 4] if is_after else reversed(before):
                 if child.tag in ("input", "select", "button", "textarea"):
                     if child.is_visible:
                         return ""
                     # A widget stands for it.
                     continue
+                if any(one.tag == "label" or one.role in _CHOICES for one in islice(iter_subtree(child), _MAX_BESIDE)):
+                    return ""
                 found = clean_text(child.text) if child.tag == "#text" else self.words_in(child)
                 if found:
                     return truncate(found, _MAX_BESIDE)

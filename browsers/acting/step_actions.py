@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import itertools
 import time
+from collections import Counter
 from collections.abc import Awaitable
+from operator import attrgetter
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -149,8 +151,9 @@ class StepActions:
                 await self._submit(element, page.devices.press("Enter"), enters=True)
         elif step.verb == "select":
             if not await element.select(step.options):
+                known: set[str] = set()
                 for option in step.options:
-                    await choose_option(page, element, line, option)
+                    known = await choose_option(page, element, line, option, known)
         elif step.verb == "upload":
             await self._upload(step, element)
         elif step.verb == "drag":
@@ -366,22 +369,29 @@ _GROUPS = frozenset({"group", "radiogroup", "tree", "tablist", "menu", "toolbar"
 """Roles of open lists whose choices are inside of them; those of a listbox may be elsewhere on the page."""
 _CHOICES = _OPTIONS | {"checkbox", "switch", "tab", "button"}
 _CHOSEN = ("[checked]", "[selected]", "[pressed]")
-_LIST_LIMIT_S = 8.0
+_LIST_LIMIT_S = 12.0
 """Seconds to find an option, also in a list that loads or renders its options while it is scrolled."""
 _PATIENCE_S = 1.0
 """Seconds without a new option after which a list counts as complete."""
 _SCROLL_PX, _TO_TOP_PX = 80.0, -100_000.0
 _MAX_LISTED = 15
+_KIND = attrgetter("role", "depth")
 
 
-async def choose_option(page: ActingPage, element: PageElement, line: OutlineLine, option: str) -> None:
-    """Choose one option by its text. Raises ElementActionError if there is no such option, or it is disabled."""
+async def choose_option(
+    page: ActingPage, element: PageElement, line: OutlineLine, option: str, known: set[str]
+) -> set[str]:
+    """Choose an option by its text; return the lines before its list was open, which are `known` for the next option.
+
+    Raises ElementActionError if there is no such option, or it is disabled.
+    """
     outline = await page.outlines.take()
     is_open = line.role in {"listbox", *_GROUPS} or any(
         one.ref == line.ref and "[expanded]" in one.states for one in outline.lines
     )
-    known = set() if is_open else {piece.ref for piece in outline.pieces}
-    if not is_open:
+    # The list of the option before may still be open.
+    if not is_open and not (known and _named(_options(outline, line, known), option)):
+        known = {piece.ref for piece in outline.pieces}
         await element.click()
     for is_last in (False, False, True):
         found = await _find(page, element, line, known, clean_text(option))
@@ -399,9 +409,11 @@ async def choose_option(page: ActingPage, element: PageElement, line: OutlineLin
                 raise
     await page.wait_until_idle(_IDLE_LIMIT_S)
     lines = {one.ref: one for one in (await page.outlines.take()).lines}
-    shown = "".join(f"{one.name}{one.states}" for one in (lines.get(line.ref),) if one is not None).lower()
+    own = lines.get(line.ref, line)
+    shown = f"{own.name}{own.states}".lower()
     if found.ref in lines and not lines[found.ref].states and found.name.lower() not in shown:
         page.notice(f"{element.label} does not show {quote(truncate(found.name, 40))} now")
+    return known
 
 
 async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known: set[str], text: str) -> OutlineLine:
@@ -418,7 +430,7 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
         is_new = not seen.keys() >= set(names)
         if is_new:
             found_at = time.monotonic()
-        elif not has_typed:
+        if not has_typed and (not is_new or len(seen) > 2 * _MAX_LISTED):
             has_typed, found_at = True, time.monotonic()
             with contextlib.suppress(ElementActionError):
                 await element.type(text)
@@ -426,7 +438,10 @@ async def _find(page: ActingPage, element: PageElement, line: OutlineLine, known
         if options:
             with contextlib.suppress(ElementActionError):
                 # The list scrolls to its last option. Further, an option could be skipped that is not rendered now.
-                point = await page.outlines.element(options[-1].ref).find_point()
+                # It may end with a scroll bar or a button.
+                kinds = Counter(map(_KIND, options))
+                last = max(reversed(options), key=lambda one: kinds[_KIND(one)])
+                point = await page.outlines.element(last.ref).find_point()
                 is_end = not is_new and not has_turned and time.monotonic() - found_at > _PATIENCE_S / 2
                 if is_end:
                     has_turned, found_at = True, time.monotonic()

@@ -12,7 +12,7 @@ from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.roles_and_names import ACTIVE, ALIKE, FIELDS
 from browsers.model import ScreenshotRequest
-from browsers.text_quoting import clean_text, quote, truncate
+from browsers.text_quoting import clean_text, join_first, quote, truncate
 
 MAX_STEPS = 50
 _MAX_STEP_CHARS = 10_000
@@ -196,7 +196,7 @@ def _parse_select(source: str, verb: str, rest: str) -> Step:
     options = [part.translate(_QUOTES).strip().strip('"').strip() for part in rest[1:].split("|")]
     if not all(options):
         raise _wrong(source, verb, "an option is empty")
-    return Step(source, verb, target, options=tuple(options))
+    return Step(source, verb, replace(target, takes_text=True), options=tuple(options))
 
 
 def _parse_upload(source: str, verb: str, rest: str) -> Step:
@@ -328,9 +328,9 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
                 enabled = [line for line in found if "[disabled]" not in line.states]
                 if len(enabled) == 1:
                     return enabled[0]
-                refs = tuple(line.ref for line in found[:_MAX_NAMED])
-                more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-                raise StepTargetError(f"{len(found)} lines match {target}: {', '.join(refs)}{more}", refs)
+                refs = [line.ref for line in found]
+                message = f"{len(found)} lines match {target}: {join_first(refs, _MAX_NAMED)}"
+                raise StepTargetError(message, tuple(refs[:_MAX_NAMED]))
     raise StepTargetError(f"nothing on the page matches {target}")
 
 
@@ -338,10 +338,12 @@ def _unify(found: list[OutlineLine], outline: Outline, target: StepTarget) -> li
     """Return lines without those that stand for another: in a link or button, or a link with the same target."""
     if target.takes_text:
         found = [line for line in found if line.role in FIELDS] or found
+        around = {line.control for line in found}
+        found = [line for line in found if line.ref not in around]
     controls = {line.ref: line for line in outline.lines if line.is_active} if any(one.control for one in found) else {}
     unified: dict[tuple[str, str], OutlineLine] = {}
     for line in found:
-        line = controls.get(line.control, line)
+        line = line if line.is_active else controls.get(line.control, line)
         is_address = line.goal not in ("", "#") and not line.goal.startswith("javascript:")
         # A landmark and the text in it may have one reference.
         unified.setdefault((line.frame_id, line.goal) if is_address else ("", line.ref), line)
@@ -355,7 +357,8 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
     known = {id(line) for line in found}
     named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
     nodes = list(iter_subtree(outline.root))
-    texts = [(line.ref, line.name.lower()) for line in named] + _labels_with(words, nodes)
+    texts = [(line.ref, line.name.lower()) for line in named]
+    texts += [(node.ref, label) for node in nodes if words in (label := node.attributes.get("aria-label", "").lower())]
     refs = {line.ref for line in found}.union(dict(texts))
     chains = {node.ref: [node, *node.ancestors()] for node in nodes if node.ref in refs}
     # A text that says no more than the words is meant, if it is beside one line only.
@@ -366,11 +369,6 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
         return list(nearest.values())
     after = itertools.dropwhile(lambda line: line is not named[0], pieces)
     return [line for line in after if id(line) in nearest][:1] or list(nearest.values())
-
-
-def _labels_with(words: str, nodes: list[PageNode]) -> list[tuple[str, str]]:
-    labels = ((node.ref, node.attributes.get("aria-label", "").lower()) for node in nodes)
-    return [(ref, label) for ref, label in labels if words in label]
 
 
 def _share_most(

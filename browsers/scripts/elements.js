@@ -80,17 +80,6 @@ function clickByScript() {
   return true;
 }
 
-/* Return the visible label of a choice or file field that is hidden, clipped or transparent; null for others. */
-function findStandIn() {
-  const box = this.getBoundingClientRect();
-  const style = getComputedStyle(this);
-  const isShown = this.checkVisibility({visibilityProperty: true, opacityProperty: true});
-  const isPlaced = box.width > 2 && box.height > 2 && box.right + scrollX > 0 && box.bottom + scrollY > 0;
-  if (isShown && isPlaced && style.clip === 'auto' && style.clipPath === 'none') return null;
-  const isVisible = (one) => one.checkVisibility({visibilityProperty: true, opacityProperty: true});
-  return [...this.labels || []].find((one) => isVisible(one) && one.getClientRects().length) || null;
-}
-
 /* Return tag, id and up to 200 characters of text of what covers the element at a point, `dx` and `dy` from its first corner;
    an empty text if a click there does what a click on the element does. `hit` is the node there: without an element
    around it, it is a pseudo-element. */
@@ -153,11 +142,17 @@ function focusField(text) {
     if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'not a text field';
     if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(kind)) {
       this.focus();
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
+      const before = this.value;
+      const set = (value) => Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, value);
+      set(text);
+      if (text && !this.value) {
+        set(before);
+        const forms = {date: '2026-12-31', time: '18:30', month: '2026-12', week: '2026-W53'};
+        return `of type ${kind}: write it as ${forms[kind] || '2026-12-31T18:30'}`;
+      }
       this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
       this.dispatchEvent(new Event('change', {bubbles: true}));
-      if (this.value === text || kind === 'range' || kind === 'color') return 'set';
-      return 'of type ' + kind + ', which takes no such value';
+      return 'set';
     }
   } else if (this.localName !== 'textarea' && !this.isContentEditable) {
     // An element that reads keys: an editor of its own, a terminal, a spin button.

@@ -23,7 +23,6 @@ from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
 from scraper.cli.setting_options import WEB_ONLY, command, load_settings
 from scraper.cli.site_commands import bulk, changes, crawl, map_site, watch
 from scraper.cli.store_commands import cache, find_tools, identity, index, login, profiles
-from scraper.errors import BadRequestError
 from scraper.server import entrypoints
 from scraper.server.access import ServerStartError
 from scraper.server.protocol.handshake import FirstMessage
@@ -225,10 +224,9 @@ def run(arguments: list[str], first: FirstMessage | None = None) -> int:
         code = group.main(arguments, prog_name=PROGRAM_NAME, standalone_mode=False, obj=first)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
-    except (click.ClickException, BadRequestError, SettingsError, ServerStartError) as error:
-        kind = click.ClickException if isinstance(error, ServerStartError) else click.UsageError
-        text = error.sentence() if isinstance(error, BadRequestError) else str(error)
-        shown = error if isinstance(error, click.ClickException) else kind(text)
+    except (click.ClickException, SettingsError, ServerStartError) as error:
+        kind = click.UsageError if isinstance(error, SettingsError) else click.ClickException
+        shown = error if isinstance(error, click.ClickException) else kind(str(error))
         shown.show()
         return shown.exit_code
     except OSError as error:

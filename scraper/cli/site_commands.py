@@ -30,7 +30,7 @@ from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, SERVER_ONLY, ST
 from scraper.errors import ScraperError
 from scraper.settings import Settings
 from scraper.settings.files import is_installed
-from scraper.urls import guess_urls, parse_address
+from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
@@ -58,11 +58,17 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     """
     settings, recipe = load_settings(flags), ""
     if flags["recipe"] is not None:
+        from scraper.errors import InvalidArgumentError
         from scraper.reading.fields import StoredRecipes, id_of
 
         recipe = named = read_recipe(flags["recipe"])
         if id_of(named):
-            recipe = tool_output.with_store(settings, lambda store: StoredRecipes(store.records).load("local", named))
+            try:
+                recipe = tool_output.with_store(
+                    settings, lambda store: StoredRecipes(store.records).load("local", named)
+                )
+            except InvalidArgumentError as error:
+                raise click.UsageError(f"--recipe: {error}") from None
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["form"] = flags["form"] or ("parquet" if is_installed("pyarrow") else "jsonl")
@@ -227,6 +233,7 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:
     from scraper.bulk.model import CrawlOptions
+    from scraper.errors import InvalidArgumentError
     from scraper.site.crawl_scope import CrawlScope
 
     if not urls or flags["crawl"] or flags["question"]:
@@ -235,7 +242,10 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     for url in urls:
-        CrawlScope.of(parse_address(url)[0], flags["include_paths"], flags["exclude_paths"])
+        try:
+            CrawlScope.of(tool_output.parse_url(url)[0], flags["include_paths"], flags["exclude_paths"])
+        except InvalidArgumentError as error:
+            raise click.UsageError(error.sentence()) from None
     crawled = CrawlOptions(urls, flags["include_paths"], flags["exclude_paths"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])
@@ -266,7 +276,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     count, unit = every.strip()[:-1].rstrip(), every.strip()[-1:]
     if unit not in _UNITS_S or not count.isdecimal() or not int(count):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
-    target, other_url = parse_address(url)
+    target, other_url = tool_output.parse_url(url)
 
     from scraper.site.page_change_tracker import WatchedPage, WatchList
 
@@ -301,7 +311,7 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
     from scraper.site.page_change_tracker import WatchList
 
     found = tool_output.with_store(
-        load_settings(flags), lambda store: WatchList(store.records).remove(parse_address(url))
+        load_settings(flags), lambda store: WatchList(store.records).remove(tool_output.parse_url(url))
     )
     if as_json:
         click.echo(json.dumps({"removed": found}))

@@ -30,7 +30,7 @@ from scraper.cli.output_files import NOT_KEPT
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, setting_table
-from scraper.urls import guess_urls, parse_target, request_key
+from scraper.urls import guess_urls, parse_address, parse_target, request_key
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
@@ -298,6 +298,14 @@ def run_and_print_pages(
     guesses = list(map(guess_urls, urls))
     call = {**flags, name: [url for url, _ in guesses]}
     return run_and_print(tool, call, other_urls=dict(guesses), has_rows=has_rows)
+
+
+def parse_url(text: str) -> tuple[str, str]:
+    """Return the URLs of `parse_address`, or raise UsageError."""
+    try:
+        return parse_address(text)
+    except InvalidUrlError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def wants_json(flags: dict[str, Any]) -> bool:

@@ -284,11 +284,9 @@ LINK_STYLES = ("inline", "numbered", "no")
 FORMATS = ("markdown", "json", "text", "html")
 
 _LINK = re.compile(
-    r"(\\.|`[^`\n]*`|\$(?!\s)(?:(?!\]\()[^$\n])+(?<!\s)\$(?!\d))|<(https?://[^\s<>]+)>|"
-    rf"(!?)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]({LINK_TARGET})"
+    rf"(\\.|`[^`\n]*`)|<(https?://[^\s<>]+)>|(!?)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]({LINK_TARGET})"
 )
-"""A bare URL, link or picture. Escaped characters, code and formulas match too, so that nothing begins within them."""
-_MARKS = "\\`*_{}[]<>~^"
+"""A bare URL, link or picture. Escaped characters and code match too, so that nothing begins within them."""
 _NO_TEXT = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+|\*{3}|<!-- page \d+ -->")
 """Lines of marks alone: rules, also below a table head, and the number of a page."""
 
@@ -296,34 +294,29 @@ _NO_TEXT = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+|\*{3}|<!-- page \d+ -->")
 def convert_piece(piece: TextCut, links: str, form: str) -> TextCut:
     """Return a piece of Markdown with links of another style, or as plain text or HTML; its offsets stay."""
     if form == "text":
-        return replace(piece, text=_plain_text(convert_links(piece.shown, "no", escapes_tex=True)), before="", after="")
+        return replace(piece, text=_plain_text(convert_links(piece.shown, "no")), before="", after="")
+    styled = piece if links == "inline" else replace(piece, text=convert_links(piece.text, links))
     if form == "html":
         # Imported late: few calls need it.
         from markdown_it import MarkdownIt
 
-        text = convert_links(piece.shown, links, escapes_tex=True)
-        html = MarkdownIt("js-default").render(_convert_prose(text, _list_definitions, _fence_formula)).strip()
-        return replace(piece, text="\n".join(map(_restore_page_number, html.split("\n"))), before="", after="")
-    return piece if links == "inline" else replace(piece, text=convert_links(piece.text, links))
+        html = MarkdownIt("js-default").render(_convert_prose(styled.shown, _list_definitions)).strip()
+        return replace(styled, text="\n".join(map(_restore_page_number, html.split("\n"))), before="", after="")
+    return styled
 
 
-def convert_links(markdown: str, style: str, *, escapes_tex: bool = False) -> str:
-    """Return a Markdown text without the URLs of links and pictures, or with them as numbered references at its end.
-
-    With `escapes_tex`, formulas in a line are escaped for a converter that does not know them.
-    """
+def convert_links(markdown: str, style: str) -> str:
+    """Return a Markdown text without the URLs of links and pictures, or with them as numbered references at its end."""
     numbers: dict[str, int] = {}
 
     def convert(match: re.Match[str]) -> str:
         kept, address, mark, text, target = match.groups()
         if kept:
-            is_tex = escapes_tex and kept[0] == "$"
-            escaped = "".join(f"\\{letter}" if is_tex and letter in _MARKS else letter for letter in kept)
-            return escaped.replace("\\\\|", "\\|") if is_tex else kept
-        if style == "inline" or (address and style == "numbered"):
-            return match.group()
+            return kept
+        if address:
+            return address if style == "no" else match.group()
         if style == "no" or not text:
-            return address or text
+            return text
         url = target[1:-1].partition(" ")[0]
         return f"{mark}[{text}][{numbers.setdefault(url, len(numbers) + 1)}]"
 
@@ -332,11 +325,11 @@ def convert_links(markdown: str, style: str, *, escapes_tex: bool = False) -> st
     return f"{text.rstrip()}\n\n{references}" if references else text
 
 
-def _convert_prose(markdown: str, convert: Callable[[str], str], convert_block: Callable[[str], str] = str) -> str:
-    """Return a Markdown text with its prose, and its blocks of code and formulas, converted."""
+def _convert_prose(markdown: str, convert: Callable[[str], str]) -> str:
+    """Return a Markdown text with all but its blocks of code and formulas converted."""
     parts, end = [], 0
     for block in find_atomic_blocks(markdown, len(markdown)):
-        parts += [convert(markdown[end : block.start]), convert_block(markdown[block.start : block.end])]
+        parts += [convert(markdown[end : block.start]), markdown[block.start : block.end]]
         end = block.end
     return "".join([*parts, convert(markdown[end:])])
 
@@ -344,14 +337,7 @@ def _convert_prose(markdown: str, convert: Callable[[str], str], convert_block: 
 def _list_definitions(markdown: str) -> str:
     """Return prose with definitions as items of lists, which CommonMark has; the marks have the same width."""
     lines = markdown.split("\n")
-    return "\n".join(line.replace(":", "-", 1) if line.lstrip("> ").startswith(":   ") else line for line in lines)
-
-
-def _fence_formula(block: str) -> str:
-    """Return a block with a displayed formula as one of code, which a converter keeps as it is."""
-    start, mark, rest = block.partition("$$\n")
-    formula, end_mark, end = rest.rpartition("$$")
-    return f"{start}```math\n{formula}```{end}" if mark and end_mark and not start.strip("> ") else block
+    return "\n".join(line.replace(":", "-", 1) if line.lstrip().startswith(":   ") else line for line in lines)
 
 
 def _restore_page_number(line: str) -> str:
@@ -363,11 +349,11 @@ def _restore_page_number(line: str) -> str:
 def _plain_text(markdown: str) -> str:
     """Return a text without the marks of Markdown; code stays as it is."""
     lines = _convert_prose(markdown, _plain_lines).splitlines()
-    lines = [line for line in lines if not line.lstrip("> ").startswith(("```", "~~~", "$$"))]
+    lines = [line for line in lines if not line.lstrip().startswith(("```", "~~~", "$$"))]
     return "\n".join(line for at, line in enumerate(lines) if line or (at and lines[at - 1]))
 
 
 def _plain_lines(markdown: str) -> str:
-    lines = (line.strip().lstrip("> ").removeprefix(":   ") for line in markdown.splitlines())
+    lines = (line.strip().removeprefix(":   ") for line in markdown.splitlines())
     plain = (visible_line(line).removesuffix("|").rstrip() for line in lines if not _NO_TEXT.fullmatch(line))
     return "".join(f"{line}\n" for line in plain)

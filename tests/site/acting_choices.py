@@ -32,6 +32,31 @@ style="position:absolute;opacity:0;width:60px;height:24px"><span style="position
 onclick="say('switched')"></span></div><label>Scan <input type=file name=scan style="display:none"></label>"""
 )
 
+_OVER = "position:absolute;inset:0;opacity:0"
+_DRAWN = f"""<div style="position:relative;width:200px;height:40px"><span>Port</span><label for=dock>Dock</label>
+<input id=dock style="{_OVER}" oninput="say('dock ' + value)"></div>
+<b id=fee>Fee</b><div style="position:relative;width:200px;height:20px"><input type=range aria-labelledby=fee
+style="position:absolute;clip:rect(0 0 0 0);width:100%;height:100%"
+onchange="event.stopPropagation(); say('fee ' + value)"></div>
+<label for=county>County</label><div><select id=county style="display:none"></select><div style="width:200px"
+id=box><a id=shown>Essex</a><ul id=counties hidden><li>Essex</li><li>Kent</li></ul></div></div>
+<label for=mail>Mail</label><button id=mail role=switch onclick="say('mail')"></button>
+<label for=star>★<span style="{_CLIPPED}">2 stars</span></label><input type=radio id=star name=star style="{_CLIPPED}">
+<label><input type=checkbox name=night style="display:none"><i style="display:inline-block;width:40px;height:20px">
+</i></label><span>Night</span><input type=checkbox aria-hidden=true style="position:absolute;opacity:0">
+<label for=lost>Lost label</label><p>Crew</p><div style="position:relative;width:200px;height:30px">
+<input role=combobox style="{_OVER}" aria-expanded=false onclick="crews.hidden = false"></div>
+<ul id=crews hidden onclick="say('crew ' + event.target.textContent)"><li role=option>Two</li></ul>
+<span id=find>Find</span><input role=combobox aria-labelledby=find aria-controls=hits onclick="hits.innerHTML =
+'<li role=option onclick=say(innerText)>Rope</li>'"><ul id=hits role=listbox aria-labelledby=find></ul>
+<div id=kinds style="cursor:pointer;width:200px">Kinds</div><div id=all hidden><label><input type=checkbox name=sail>
+Sail</label><label><input type=checkbox name=motor>Motor</label></div><div role=tabpanel tabindex=0 aria-label=Tides>
+High water at noon</div><pre tabindex=0>{"Low water. " * 9}</pre><input type=date aria-label=Day value=2026-12-01
+onchange="say('day ' + value)"><script>
+box.onclick = () => {{ counties.hidden = !counties.hidden; }};
+counties.onclick = (event) => {{ shown.textContent = event.target.textContent; say('county ' + shown.textContent); }};
+kinds.onclick = () => {{ all.hidden = !all.hidden; }};</script>"""
+
 _COVERS = """<style>.card { position: relative; padding: 20px; width: 300px }
 .card a::after { content: ''; position: absolute; inset: 0 }
 .ripple { position: relative } .ripple::before { content: ''; position: absolute; inset: 0 }
@@ -81,6 +106,7 @@ PAGES = tuple(
     fixed(f"/acting/{name}", description, page(f"Acting {name}", _LOG + body))
     for name, description, body in (
         ("choices", "choices that are drawn by their labels", _CHOICES),
+        ("drawn", "fields that a page draws itself", _DRAWN),
         ("covers", "controls below drawings, and below what covers them", _COVERS),
         ("cards", "cards with several links and equal buttons", _CARDS),
     )

@@ -21,6 +21,32 @@ async def test_a_hidden_choice_is_a_line_with_its_state_and_its_label_is_clicked
     assert 'file "Scan"' in (await actor("look Scan")).content
 
 
+async def test_a_field_that_the_page_draws_has_a_line_its_label_and_its_choices(actor: Actor) -> None:
+    opened = (await actor("open @drawn")).content
+    assert 'clickable "County"' in opened and "Lost label" in opened and '"Low water.' in opened
+    assert 'tabpanel "Tides"' in opened and '"High water at noon"' in opened and opened.count("checkbox") == 1
+    for step, logged in {
+        'type "Dock" = East': "dock East",
+        'type "Fee" = 70': "fee 70",
+        'select "County" = Kent': "county Kent",
+        'click "Mail"': "mail",
+        'click "2 stars"': "star true",
+        'click "Night"': "night true",
+        'select "Crew" = Two': "crew Two",
+        'select "Find" = Rope': "Rope",
+        'select "Kinds" = Sail | Motor': "motor true",
+    }.items():
+        assert f"log: {logged}" in (done := await actor(step)).content, (step, done)
+
+
+async def test_a_date_in_another_form_changes_nothing_and_the_error_shows_the_form(actor: Actor) -> None:
+    await actor("open @drawn")
+    refused = await actor('type "Day" = 24.12.2026')
+    assert refused.error.endswith("of type date: write it as 2026-12-31") and not refused.content
+    assert "log: nothing" in await actor.log()
+    assert 'date "Day" = "2026-12-24"' in (await actor('type "Day" = 2026-12-24')).content
+
+
 async def test_a_drawing_of_a_control_covers_nothing(actor: Actor) -> None:
     await actor("open @covers")
     for name, logged in {

@@ -112,10 +112,6 @@ def test_links_and_formats_of_a_page() -> None:
         ("1. One\n\n   ```sh\n   ls\n   ```\n\n2. Two", "One\n\n   ls\n\nTwo", '<code class="language-sh">ls\n'),
         ("<!-- page 3 -->\n\nText", "Text", "<!-- page 3 -->\n<p>Text</p>"),
         ("\\<!-- page 3 --><script>-->", "<!-- page 3 --><script>-->", "&lt;!-- page 3 --&gt;&lt;script&gt;--&gt;"),
-        ("> Knot\n> :   A mile", "Knot\nA mile", "<li>A mile</li>"),
-        ("$a_{i}*b_{i}*c$, $5, $6 [x](u)", "$a_{i}*b_{i}*c$, $5, $6 x", '$a_{i}*b_{i}*c$, $5, $6 <a href="u">x</a>'),
-        ("| $P(a\\|b)_{i}*x_{i}*y$ |\n|---|", "$P(a|b)_{i}*x_{i}*y$", "<th>$P(a|b)_{i}*x_{i}*y$</th>"),
-        ("$$\nx_{i} * y_{i} * z\n$$", "x_{i} * y_{i} * z", '<code class="language-math">x_{i} * y_{i} * z\n</code>'),
         ("A\n\n***\n\n<https://a.example/>", "A\n\nhttps://a.example/", '<a href="https://a.example/">'),
     ],
 )
