@@ -233,7 +233,7 @@ class PageVisitor:
         final = snapshot or decider.served_result().snapshot
         more = await self.politeness.check_redirect(final, job.principal, deadline)
         if job.part.wait_for and not final.complete:
-            more = (*more, f"The page was not ready in time: is wait_for={job.part.wait_for[:100]!r} right?")
+            more = (*more, f'The page was not ready in time: is wait_for="{job.part.wait_for[:100]}" right?')
         result = decider.served_result() if snapshot is None else await decider.read_result(snapshot)
         return replace(result, warnings=tuple(dict.fromkeys((*warnings, *more))))
 

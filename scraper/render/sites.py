@@ -134,7 +134,7 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     head += _warning_lines(site.warnings)
     end = start + len(rows)
     if not rows:
-        none = "No page matches: without `question`, all are listed." if site.pages else "No page was found."
+        none = "No page matches the question: without one, all are listed." if site.pages else "No page was found."
         return "\n".join([*head, "No page from this `start` on." if start else none])
     matching = f" of {len(ranked):,} that match the question" if ranked[0][1] else ""
     head.append(f"Pages {start + 1:,} to {end:,}{matching}." + (f" Next: start={end}." if end < len(ranked) else ""))

@@ -67,7 +67,7 @@ class TestFetch:
         late = await fetch(app, site.url("/slow-xhr"), wait_for="main", select="main")
         assert "MARK-slow-xhr-0" in region(late.text) and "Method: browser" in late.text
         never = await fetch(app, url, wait_for=".never")
-        assert "Warning: The page was not ready in time: is wait_for='.never' right?" in never.text
+        assert 'Warning: The page was not ready in time: is wait_for=".never" right?' in never.text
         refused = await fetch(app, url, wait_for="p", render="http")
         assert refused.is_error and "wait_for needs scripts" in refused.text
 

@@ -47,7 +47,7 @@ async def test_the_question_orders_the_pages(app: Services, site: Site) -> None:
     assert "scroll" in answer.text.split("\n- ")[1]
     assert " that match the question." in answer.text and "Next: " not in answer.text
     none = await call(app, url=site.url("/"), question="quantum zebra")
-    assert "No page matches: without `question`, all are listed." in none.text and none.is_empty
+    assert "No page matches the question: without one, all are listed." in none.text and none.is_empty
     assert answer.text.count("<<<untrusted") == 1
     head, _, region = answer.text.partition("<<<untrusted")
     assert site.url("/") not in head and site.url("/")[:12] in region
