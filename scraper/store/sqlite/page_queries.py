@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from scraper.model import CachedPageSummary, Reading
+from scraper.model import CachedPageSummary
 from scraper.store import serialization
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.query import CacheQuery
-from scraper.store.serialization import ENTRY_BYTES
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.tokenization import TOKENIZER, to_index_text
 from scraper.text.terms import inverse_document_frequency
@@ -236,22 +235,6 @@ def _rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...]) 
     yield from connection.execute(statement, values)
 
 
-def _migrate_from_1(connection: apsw.Connection) -> None:
-    """Compress readings, store titles and URLs in columns, and index the text."""
-    connection.execute("ALTER TABLE pages RENAME TO pages_1; DROP INDEX IF EXISTS pages_by_age")
-    connection.execute(_CREATE)
-    statement = _SQL["list_first_version"]
-    for principal, profile, language, key, allowances_json, data in _rows(connection, statement, ()):
-        try:
-            reading = serialization.load(Reading, data)
-        except ValueError:
-            continue
-        scope, allowances = CacheScope(principal, profile, language), frozenset(json.loads(allowances_json))
-        if (row := make_row(PageEntry(scope, key, reading, allowances), ENTRY_BYTES)) is not None:
-            put(connection, row)
-    connection.execute("DROP TABLE pages_1")
-
-
 def _migrate_from_2(connection: apsw.Connection) -> None:
     """Index pages by owner, and index the text again with accents of all scripts folded."""
     connection.execute(_BY_OWNER)
@@ -266,7 +249,7 @@ SCHEMA = DatabaseSchema(
     application_id=0x53_4D_43_50,
     version=3,
     create=_CREATE,
-    drop="DROP TABLE IF EXISTS pages; DROP TABLE IF EXISTS pages_1; DROP TABLE IF EXISTS words",
-    migrations={1: _migrate_from_1, 2: _migrate_from_2},
+    drop="DROP TABLE IF EXISTS pages; DROP TABLE IF EXISTS words",
+    migrations={2: _migrate_from_2},
     on_open=register_ranking_function,
 )

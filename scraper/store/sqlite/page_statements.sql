@@ -22,6 +22,3 @@ WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?)) AND id < 
 -- name: list_entries
 SELECT id, principal, profile, language, key, allowances, reading FROM pages
 WHERE id > ? ORDER BY id LIMIT ?
-
--- name: list_first_version
-SELECT principal, profile, language, key, allowances, reading FROM pages_1 ORDER BY retrieved_at
