@@ -63,6 +63,10 @@ _NUMBER = r"(?:(?<![\d.,])(?:\d{1,3}(?:[ '\xa0\u202f\u2009]\d{3})+(?!\d)|\d+)(?:
 _SPACED = r"(?:[.,] \d\d(?!\d))?"
 _ROUND = r"\s?(?::-|[,.]\s?-)(?![\w-])"
 _TO = r"\s?(?:[-~〜～]|\b{shop.to}\b)\s?"
+_APART = (
+    r"(?<!\S\s\d)(?<!\S\s\d\d)(?<!\S\s\d{3})\s?(?:{currencies.behind})\.?\s?(?=\d\d\s?(?:{currencies.cent}\.?)?\s*\Z)"
+)
+"""A sign between euros and cents of a whole text such as `12 € 50`; in `64 GB €499` it begins the amount."""
 _RANGE = rf"(?:(?<=[.,]\d\d){_TO}{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d){_TO}{_NUMBER}(?<![.,]\d\d))"
 """End of a range whose sign stands at its end: `11,00 - 33,00 €`, but not `6 - 12,00 €`."""
 
@@ -70,7 +74,7 @@ _RANGE = rf"(?:(?<=[.,]\d\d){_TO}{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d){_TO}{_NUMB
 def _amount_with(sign: str, alone: str = "") -> WordPattern:
     """Return the pattern of a number with a sign before or behind it, or with `alone` behind it."""
     return WordPattern(
-        rf"(?<![\d.,])(?P<whole>\d{{1,9}})(?P<between>{{currencies.symbol}})(?P<cents>\d\d)(?![\d.,])|"
+        rf"(?<![\d.,])(?P<whole>\d{{1,9}})(?P<between>{{currencies.symbol}}|{_APART})(?P<cents>\d\d)(?![\d.,])|"
         rf"(?P<before>{sign})\.?\s*(?P<number>{_NUMBER}(?:{_SPACED}(?=\s*\Z))?)|"
         rf"(?P<other>{_NUMBER}{_SPACED}){_RANGE}?(?:(?:{_ROUND})?\s?(?P<behind>{sign})(?!\d)\.?{alone})"
     )
@@ -145,11 +149,13 @@ def _read_signs() -> _Signs:
 
 
 _OLD_BEFORE = WordPattern(r"(?:(?<![^\W\d_]){shop.was}\s*:?|(?<!\w)de(?=:?\s?\Z):?|(?<!\w)van)[^\w.;|]{0,6}\Z")
-_OTHER_BEFORE = WordPattern(r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])[^.;|,\d]{0,25}\Z|(?:\A|[\s(])-\Z")
+_OTHER_BEFORE = WordPattern(
+    r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])[^.;|,\d]{0,25}\Z|(?:\A|[\s(])-\Z|(?<![\w.,])[2-9]\s{shop.for}\s\Z"
+)
 _OTHER_BEHIND = WordPattern(r"\W{0,3}{shop.no_price}(?![^\W\d_])")
 _WITHOUT_TAX = "(?:" + "|".join(PRODUCT_NAMES["texts"]["without_tax"]) + r")(?![^\W\d_])"
 _PART_BEFORE = WordPattern(
-    r"(?:(?<![\w.,])(?:\d+(?:[.,]\d+)?\s?)?{shop.measure}\s*[=:]|\d\s*(?:[x×]|(?:[^\W\d]+\s+){0,2}{shop.installments})|"
+    r"(?:(?<![\w.,])(?:\d+(?:[.,]\d+)?\s?)?{shop.measure}\s*[=:]|(?:\A|[(|,]\s*){shop.per}\s+(?:\d+(?:[.,]\d+)?\s*)?{shop.measure}\s|\d\s*(?:[x×]|(?:[^\W\d]+\s+){0,2}{shop.installments})|"
     rf"(?<![^\W\d_]){_WITHOUT_TAX}\s*:|{{shop.label_without_tax}})\s*[(]?\Z"
 )
 _PART_BEHIND = WordPattern(

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from scraper.facts import money, product_visible
-from scraper.facts.model import FactSource
+from scraper.facts.model import Facts, FactSource
 from scraper.facts.product_js_state import read_script_data
 from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
 from scraper.html.dom.parsing import text_of
@@ -36,11 +36,12 @@ def extract_product(draft: ProductDraft, *, for_header: bool = False) -> dict[st
 
 
 def read_visible_availability(draft: ProductDraft) -> ProductDraft:
-    """Read the availability from buy buttons and words for stock."""
-    if "availability" not in draft.facts:
-        found = product_visible.find_availability(draft.body, draft.heading)
-        draft.facts.add("availability", found, FactSource.VISIBLE, confidence=0.9)
-        draft.is_sold_later = found == product_visible.UNCLEAR
+    """Read the availability from buy buttons and words for stock, which may contradict the markup."""
+    stated, found = draft.facts.value("availability"), product_visible.find_availability(draft.body, draft.heading)
+    if stated and found and found != stated:
+        draft.facts.dispute("availability", found)
+    draft.facts.add("availability", found, FactSource.VISIBLE, confidence=0.9)
+    draft.is_sold_later = found == product_visible.UNCLEAR
     return draft
 
 
@@ -67,14 +68,8 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     """Read the visible price; it replaces a marked-up price that is visibly old, and contradicts another one."""
     facts, shown, country = draft.facts, draft.shown, draft.country
     price, amount = facts.value("price"), shown.amount
-    if price in shown.signs:
-        sign = shown.signs[price]
-        facts.note("price", shown=True)
-        facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign)
-    currency = facts.value("currency")
-    stated = money.currency_code(currency)
-    if currency and stated is None:
-        facts.note("currency", likely=money.currency_code(currency, country))
+    facts.note("price", shown=price in shown.signs)
+    stated = _compare_currency(facts, shown.signs.get(price), country)
     if amount is None:
         return draft
     code, value = money.currency_code(amount.sign), money.simplify_number(amount.value)
@@ -92,6 +87,17 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
     return draft
+
+
+def _compare_currency(facts: Facts, sign: str | None, country: str) -> str | None:
+    """Return the code of the stated currency; add the sign beside the price, which may stand for another currency."""
+    currency, beside = facts.value("currency"), money.currency_code(sign)
+    stated = money.currency_code(currency)
+    likely = None if stated else money.currency_code(currency, country)
+    facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign, likely=likely)
+    if stated and beside and beside != stated:
+        facts.dispute("currency", beside)
+    return stated
 
 
 def correct_sku(draft: ProductDraft) -> ProductDraft:

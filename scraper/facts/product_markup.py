@@ -73,7 +73,8 @@ class ProductDraft:
 
 def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     """Yield every offer of an item with its price specifications; offers of variants follow."""
-    waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
+    own = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
+    waiting = own or [one for one in graph.items() if item in graph.objects(one, "itemOffered")]
     seen: set[int] = set()
     for offer in waiting:
         if len(seen) == _MAX_OFFERS:
@@ -81,9 +82,14 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
         if id(offer) not in seen:
             seen.add(id(offer))
             yield offer
-            specified = graph.objects(offer, "priceSpecification")
-            # Prices per unit (liter, kilogram) or only for members come last.
-            specified.sort(key=lambda one: any(property_value(one, name) for name in _SPECIAL))
+            specified = [*graph.objects(offer, "priceSpecification"), *graph.objects(offer, "price")]
+            # Prices per unit (liter, kilogram), without tax or only for members come last.
+            specified.sort(
+                key=lambda one: (
+                    any(property_value(one, name) for name in _SPECIAL)
+                    or str(property_value(one, "valueAddedTaxIncluded")).lower() == "false"
+                )
+            )
             waiting += [*graph.objects(offer, "offers"), *specified]
 
 

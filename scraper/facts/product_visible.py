@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice, takewhile
 from typing import cast
 
@@ -26,6 +26,8 @@ _CENTS, _PAST, _PART, _NOT_NOW, _NOW = (re.compile("|".join(names)) for names in
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _BEHIND = re.compile(r"\s*[.,](?:\s*\Z|\d\d(?!\d))")
 _STRUCK = frozenset({"del", "s", "strike"})
+_MAX_TEXTS = 20
+"""Texts of an element that are searched for several amounts."""
 _GLUED = INLINE - {"br"}
 
 
@@ -88,7 +90,7 @@ def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
         return text + more
     if _is_cents(part, text):
         whole = text.rstrip()
-        mark = "." if _WHOLE.search(text) else "" if whole.endswith((".", ",")) else " | "
+        mark = "." if _WHOLE.search(text) else "" if whole.endswith((".", ",", "€")) else " | "
         return f"{whole}{mark}{more.strip()}"
     is_number = text[-1].isalnum() and more[:1].isdecimal()
     return _glue(f"{text} " if is_number or part.tag not in _GLUED else text, more)
@@ -100,8 +102,12 @@ def _glue(text: str, more: str) -> str:
 
 
 def role_of(part: Element) -> Role:
-    """Return the role of the amounts in an element by strike-through or by name."""
-    return Role.OLD if _is_struck_through(part) else _role_by_names(_element_names(part))
+    """Return the role of the amount in an element by strike-through or by name, which says nothing of several ones."""
+    if _is_struck_through(part):
+        return Role.OLD
+    role = _role_by_names(_element_names(part))
+    is_price = role == Role.CURRENT or len(money.read_amounts("".join(islice(part.itertext(), _MAX_TEXTS)))) <= 1
+    return role if is_price else Role.CURRENT
 
 
 def _is_struck_through(element: Element) -> bool:
@@ -225,18 +231,16 @@ def _read_candidates(element: Element, text: str, distance: int, above: Set[Elem
         return
     amounts = _read_amounts(element, text, named=named, is_whole=is_whole)
     itemprop = element.get("itemprop") == "price"
+    points = _BY_ITEMPROP * itemprop + _BY_NAME * named
     best = money.best_amount(amounts)
     is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
     for one in sorted(amounts, key=lambda one: one is not best) if is_short else ():
         if one.value and (one.sign or itemprop):
-            is_best = one is best
-            yield _rate(one, element, distance, above, named=named and is_best, itemprop=itemprop and is_best)
+            yield _rate(one, element, distance, above, points * (one is best))
 
 
-def _rate(
-    amount: Amount, element: Element, distance: int, above: Set[Element], *, named: bool = False, itemprop: bool = False
-) -> _Candidate:
-    """Rate an amount by its distance from the title, by names, and by hints in elements that are not `above` both."""
+def _rate(amount: Amount, element: Element, distance: int, above: Set[Element], points: float) -> _Candidate:
+    """Rate an amount by `points`, its distance from the title, and hints in elements that are not `above` both."""
     count = _AS_OTHER * (amount.role in (Role.PART, Role.OTHER)) + _AS_STRUCK * (amount.role == Role.OLD)
     is_old = amount.role == Role.OLD
     for around in islice((element, *element.iterancestors()), _ANCESTORS):
@@ -249,7 +253,7 @@ def _rate(
     parent = element.getparent()
     shape = f"{names} > {_element_names(parent)}" if names and parent is not None else ""
     far = distance / _REACH_BELOW if distance >= 0 else _ABOVE_TITLE - distance / _REACH_ABOVE
-    score = _BY_ITEMPROP * itemprop + _BY_NAME * named + _BY_NOW * (_NOW.search(names) is not None)
+    score = points + _BY_NOW * (_NOW.search(names) is not None)
     return _Candidate(amount, score - _AGAINST * against - far, against, is_old, shape)
 
 
@@ -258,20 +262,24 @@ UNCLEAR = ""
 """Availability of a product that is sold only later or elsewhere."""
 
 # For text in lower case: with `IGNORECASE`, a search takes several times as long.
-_BUY, _SOLD_LATER, _NEVER_OUT, _OUT, _IN = (
+_BUY, _SOLD_LATER, _NEVER_OUT, _NOT_OUT, _OUT, _IF, _IN = (
     WordPattern(template, re.NOFLAG)
     for template in (
         r"{shop.buy}|b(?<!\w.)uy[-_](?:now|btn|button)",
         r"{shop.sold_later}",
-        r"\b{shop.never}\b\W+(?:\w+\W+){0,2}?{shop.out_of_stock}",
-        r"{shop.out_of_stock}|\b{shop.in_stock}\s*[:：]\s*{shop.not}\b|\b{shop.not}\b\s+(?:[^\W\d]+\s+){0,3}?(?:\b{shop.in_stock}\b|{shop.in_stock_part})",
+        r"\b{shop.never}\b\W+(?:\w+\W+){0,2}?{shop.out_of_stock}|{shop.in_stock_again}",
+        r"{shop.out_of_stock}[^:：]*[:：]\W*{shop.not}\b",
+        r"{shop.out_of_stock}|\b{shop.in_stock|shop.stock}\s*[:：]\W*{shop.not}\b|\b{shop.not}\b\s+(?:[^\W\d]+\s+){0,3}?(?:\b{shop.in_stock}\b|{shop.in_stock_part})",
+        r"(?:\b{shop.if}\b|{shop.other_stock})[^.;!]*",
         r"\b{shop.in_stock}\b|{shop.in_stock_part}|"
-        r"\b{shop.stock}\b(?:\s*[:：]|(?<=[\u3040-\ud7a3]))\s*\d|\d\s+{shop.stock}\b",
+        r"\b{shop.stock}\b(?:\s*[:：]|(?<=[\u3040-\ud7a3]))\s*(?:\d|{shop.yes}\b)|\d\s+{shop.stock}\b",
     )
 )
 _ANY = WordPattern(
-    r"{shop.out_of_stock|shop.sold_later}|\b{shop.in_stock}\b|{shop.in_stock_part}|{shop.stock}\b", re.MULTILINE
+    r"{shop.out_of_stock|shop.sold_later}|\b{shop.in_stock}\b|{shop.in_stock_part}|{shop.stock}\b", re.NOFLAG
 )
+_VALUE = WordPattern(r"\W*(?:\d+\W*(?:[^\W\d]{1,6}\W*)?|{shop.not|shop.yes})\W*")
+"""The whole value beside a label such as "In stock"."""
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
 _BUTTON_TAGS = frozenset({"button", "a", "input"})
@@ -299,7 +307,9 @@ def read_stock(text: str) -> str | None:
         return UNCLEAR
     if _NEVER_OUT.search(text):
         return IN_STOCK
-    is_in, is_out = _IN.search(_OUT.sub("", text)), _OUT.search(text)
+    if _NOT_OUT.search(text):
+        return None
+    is_in, is_out = _IN.search(_IF.sub("", _OUT.sub("", text))), _OUT.search(text)
     if is_in and not is_out:
         return OUT_OF_STOCK if set(filter(str.isdecimal, text)) == {"0"} else IN_STOCK
     return UNCLEAR if is_in else OUT_OF_STOCK if is_out else None
@@ -308,12 +318,9 @@ def read_stock(text: str) -> str | None:
 def find_availability(body: Element, title: Element | None) -> str | None:
     """Return `InStock`, `OutOfStock`, `UNCLEAR` or None, by buy buttons and texts about stock at or after the title."""
     elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
-    texts = [(element.text or "").strip().lower() for element in elements]
-    known = _read_stocks(texts)
     buy = next((place for place, element in enumerate(elements) if _is_buy(element)), None)
     at_title = next((place for place, element in enumerate(elements) if element is title), 0)
-    below = ((place, known.get(texts[place])) for place in range(at_title, len(texts)))
-    stated = next(((place, stock) for place, stock in below if stock is not None), None)
+    stated = next(_find_stock(elements, at_title), None)
     if buy is not None and (stated is None or stated[0] > buy or stated[1] == UNCLEAR):
         return IN_STOCK
     if stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK):
@@ -321,14 +328,39 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     return None if buy is None else IN_STOCK
 
 
-def _read_stocks(texts: Iterable[str]) -> Mapping[str, str | None]:
-    several = {text for text in texts if _MIN_WORDS <= len(text) < _MAX_WORDS}
-    # Most pages state no stock: then one search is enough.
-    return {text: read_stock(text) for text in several} if _ANY.search("\n".join(several)) else {}
+def _find_stock(elements: Sequence[Element], first: int) -> Iterator[tuple[int, str]]:
+    """Yield the places of statements about stock from the element at `first` on, and what they state."""
+    may_state = cache(lambda text: _MIN_WORDS <= len(text) < _MAX_WORDS and _ANY.search(text) is not None)
+    for place, element in enumerate(elements[first:], first):
+        texts = () if element.tag in _SKIPPED_TAGS else (element.text, *(part.tail for part in element))
+        for text in filter(None, texts):
+            piece = text.strip().lower()
+            if may_state(piece) and (stock := read_stock(_stock_line(element, piece))) is not None:
+                yield place, stock
+
+
+def _stock_line(element: Element, piece: str) -> str:
+    """Return the line of an element in lower case, a label with its value, or a part of a line that is too long.
+
+    A choice of variants or filters, and a header of a column, state nothing.
+    """
+    owner = element
+    while owner.tag in INLINE - {"label"} and (around := owner.getparent()) is not None:
+        owner = around
+    if owner.tag == "label" or any(one.get("type") in ("checkbox", "radio") for one in owner.iter("input")):
+        return ""
+    line = " ".join(text_of(owner).lower().split())
+    beside = owner.getnext()
+    if beside is not None:
+        value = " ".join(text_of(beside).lower().split())
+        is_value = beside.tag in ("dd", "td") or _VALUE.fullmatch(value)
+        line = f"{line.rstrip(' :：')}: {value}" if is_value else "" if beside.tag == "th" else line
+    return line if len(line) < _MAX_WORDS else piece
 
 
 def _is_buy(element: Element) -> bool:
-    if element.tag not in _BUTTON_TAGS or element.get("disabled") is not None or "disabled" in classes_of(element):
+    is_disabled = element.get("disabled") is not None or element.get("aria-disabled") == "true"
+    if element.tag not in _BUTTON_TAGS or is_disabled or "disabled" in classes_of(element):
         return False
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
     texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]

@@ -292,11 +292,9 @@ def use_page_author(draft: RecipeDraft) -> RecipeDraft:
 def read_visible_yields(draft: RecipeDraft) -> RecipeDraft:
     """Read the visible number of servings."""
     if "yields" not in draft.facts:
-        draft.facts.add("yields", recipe_visible.find_named_yields(draft.body), FactSource.VISIBLE)
-    if "yields" not in draft.facts:
         beside = draft.labels.get("yields", "")
         found = beside if any(map(str.isdigit, beside)) else recipe_visible.find_servings(draft.body)
-        draft.facts.add("yields", found, FactSource.VISIBLE)
+        draft.facts.add("yields", recipe_visible.find_named_yields(draft.body) or found, FactSource.VISIBLE)
     return draft
 
 
@@ -308,10 +306,9 @@ def read_times(draft: RecipeDraft) -> RecipeDraft:
         for name, span in find_times(draft.body, draft.labels).items():
             facts.add(name, span, FactSource.VISIBLE)
     parts = [facts.value("prep_time"), facts.value("cook_time")]
-    if None not in parts:
-        facts.add("total_time", sum(parts), FactSource.SUM)
-    elif any(parts):  # one part is missing: the dish is not cooked, or needs no preparation
-        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
+    if any(parts):  # one may be missing: the dish is not cooked, or needs no preparation
+        certainty = _OF_ONE_PART if None in parts else None
+        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=certainty)
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # plugins write 0 for a missing time
             facts.forget(name)
@@ -365,10 +362,8 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
 def _complete_amounts(marked: list[str], lines: list[str], shown: Mapping[str, str]) -> list[str]:
     longer = [None if text in shown else _find_longer(text, shown) for text in lines]
     is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
-    return [
-        line if other is None or not (is_without_amounts or line[:1].isnumeric()) else other
-        for line, other in zip(marked, longer, strict=True)
-    ]
+    pairs = zip(marked, longer, strict=True)
+    return [((is_without_amounts or line[:1].isnumeric()) and other) or line for line, other in pairs]
 
 
 def _squash_line(line: str) -> str:

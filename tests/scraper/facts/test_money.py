@@ -28,6 +28,19 @@ def test_three_decimals_are_decimals_where_the_currency_has_them() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12 €50", 12.5), ("35€ 99", 35.99), ("12 zł 50 gr", 12.5), ("12 euros 50", 12.5), ("64 GB €49", 49),
+        ("12€ 50 reviews", 12), ("12 € 24 Monate Garantie", 12), ("je 100 g 1,20 € | 3,60 €", 3.6),
+        ("£1.20 per 100g £3.60", 3.6), ("2 for £5.00 £3.00 each", 3),
+    ],
+)  # fmt: skip
+def test_a_sign_may_stand_before_the_cents_and_amounts_of_parts_are_no_price(text: str, value: float) -> None:
+    amount = money.best_amount(money.read_amounts(text))
+    assert amount and amount.value == value
+
+
+@pytest.mark.parametrize(
     "text", ["free", "", "call us", "9" * 70, "-", "£1.2m", "1만 2,000원", "1.2万元", "$3 million"]
 )
 def test_text_without_a_price_gives_none(text: str) -> None:

@@ -192,3 +192,38 @@ def test_labels_are_those_of_many_languages(label: str, name: str) -> None:
 def test_a_bid_is_called_a_price_too(name: str) -> None:
     html = f"<h1>Kettle</h1><p class={name}>Now <b>€ 1,200</b></p><button>Place bid</button>"
     assert told(html, "https://sale.example/lot/kettle")["price"] == (1200, "visible")
+
+
+@pytest.mark.parametrize(
+    ("html", "stated"),
+    [
+        ("<p>In stock: <b>0</b></p>", OUT_OF_STOCK),
+        ("<p><span>Auf Lager:</span> <span>0 Stück</span></p>", OUT_OF_STOCK),
+        ("<dl><dt>In stock</dt><dd>No</dd></dl>", OUT_OF_STOCK),
+        ("<p>Currently <em>not</em> in stock</p>", OUT_OF_STOCK),
+        ("<p>Stock level: none</p>", OUT_OF_STOCK),
+        ("<p>在庫：なし</p>", OUT_OF_STOCK),
+        ("<p>在庫：あり</p>", IN_STOCK),
+        ("<p><i></i> In stock</p>", IN_STOCK),
+        ("<p>Now back in stock</p>", IN_STOCK),
+        ("<p>Check if it is in stock near you</p>", None),
+        ("<p>Prüfen Sie, ob der Artikel auf Lager ist</p>", None),
+        ("<p>In stock on 12 May</p>", None),
+        ("<p>All our products are in stock</p>", None),
+        ("<label><input type=checkbox> In stock (24)</label>", None),
+        ("<table><tr><th>Is Discontinued<td>No</table>", None),
+        ("<button aria-disabled=true>Add to cart</button>", None),
+        ("<select><option>S - sold out<option>M</select><button>Add to cart</button>", IN_STOCK),
+    ],
+)
+def test_stock_is_read_from_the_whole_line_and_not_from_conditions(html: str, stated: str | None) -> None:
+    found = facts(f"<h1>Copper kettle</h1><p class=price>$59.00</p>{html}", SHOP).get("availability")
+    assert (found["value"] if found and found["confidence"] > 0.5 else None) == stated
+
+
+def test_availability_that_the_page_contradicts_is_uncertain() -> None:
+    markup = '{"@type": "Product", "name": "Kettle", "offers": {"price": 5, "availability": "InStock"}}'
+    script = f"<script type=application/ld+json>{markup}</script>"
+    found = facts(f"{script}<h1>Kettle</h1><p>Sold out</p>", SHOP)["availability"]
+    assert (found["value"], found["alternatives"]) == (IN_STOCK, [OUT_OF_STOCK])
+    assert found["confidence"] < 0.5

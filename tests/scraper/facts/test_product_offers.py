@@ -88,3 +88,31 @@ def test_a_brand_is_its_whole_name_without_its_label(stated: Any, brand: str) ->
 def test_a_brand_of_many_dashes_takes_no_quadratic_time() -> None:
     with soon():
         assert told(ld(product(brand=f"visit the {'-' * 60_000}x")))
+
+
+@pytest.mark.parametrize(
+    ("markup", "price"),
+    [
+        ({"offers": {"price": {"@type": "MonetaryAmount", "value": "30.5", "currency": "GBP"}}}, (30.5, "GBP")),
+        (
+            {
+                "offers": {
+                    "priceCurrency": "EUR",
+                    "priceSpecification": [
+                        {"price": "100", "valueAddedTaxIncluded": False},
+                        {"price": "119", "valueAddedTaxIncluded": True},
+                    ],
+                }
+            },
+            (119, "EUR"),
+        ),
+    ],
+)
+def test_a_price_is_that_with_tax_and_an_amount_has_its_currency(markup: dict[str, Any], price: Any) -> None:
+    found = told(ld({"@type": "Product", "name": "Copper kettle", **markup}))
+    assert (found["price"][0], found["currency"][0]) == price
+
+
+def test_an_offer_may_name_its_product() -> None:
+    offer = {"@type": "Offer", "price": "5", "itemOffered": {"@type": "Product", "name": "Copper kettle"}}
+    assert told(ld(offer))["price"][0] == 5
