@@ -106,12 +106,6 @@ def rate_format(kind: str, text: str) -> float:
     return 1.0 if len(match[0]) >= TABLE["shares"][kind] * len(text) else 0.4
 
 
-def find_value(kind: str, text: str) -> str:
-    """Return the letters and digits of the first value of a format in a text; empty if there is none."""
-    match = _PATTERNS[kind].search(text[:400])
-    return "".join(filter(str.isalnum, match[0])).lower() if match else ""
-
-
 def find_day(text: str) -> str:
     """Return the first text in the form of a date as written there; empty if there is none or it is not a date."""
     match = _PATTERNS["date"].search(text)

@@ -34,7 +34,7 @@ class Evidence:
     """Source and confidence of a value."""
 
     source: str
-    """`json_ld`, `microdata`, `rdfa`, `fetched_json`, `label`, `name`, `format`, `title` or `example`."""
+    """`json_ld`, `microdata`, `rdfa`, `fetched_json`, `label`, `name`, `title` or `example`."""
     confidence: float
     """Share of values of this source that were correct in a benchmark, from 0 to 1."""
     alternatives: tuple[str, ...] = ()

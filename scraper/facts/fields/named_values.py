@@ -3,13 +3,14 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from scraper.facts.fields.field_names import FieldName, find_value, rate_format
+from scraper.facts.fields.field_names import TABLE, FieldName, rate_format
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.label_value_pairs import MAX_LABEL, read_pairs
+from scraper.facts.fields.record_lists import find_aside
+from scraper.facts.label_value_pairs import read_pairs
 from scraper.facts.money import best_amount, read_amounts
 from scraper.html.dom.parsing import Element
 from scraper.text.sanitize import name_key
@@ -24,21 +25,12 @@ _WHOLE_LABEL = 0.95
 _MAX_VALUE = 300
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 """Year, place or kind in brackets after a title."""
-_NAME_WEIGHTS = {
-    "itemprop": 1.0, "property": 1.0, "data-field": 0.9, "data-testid": 0.8, "id": 0.8, "headers": 0.8, "class": 0.7,
-    "rel": 0.6,
-}  # fmt: skip
+_NAME_WEIGHTS: Mapping[str, float] = TABLE["name_weights"]
 _LEVEL_WEIGHTS = (1.0, 0.8, 0.55)
-_SPECIFIC_KINDS = frozenset({"money", "phone", "isbn", "isbn_13", "email", "site", "date"})
-_ASIDE = re.compile(
-    r"\b(?:nav|menu|footer|header|breadcrumb|sidebar|cookie|share|social|toolbar|related|recommend|promo)\b"
-)
 _MIN_LEAD = 0.1
 """Score points by which a value must be better than other ones: of 44 values with less, 3 were correct."""
 _CONFIDENCES = ((2.0, 0.97), (0.3, 0.83), (0.0, 0.4))
 """Minimum lead, and share of correct values with at least that lead in the benchmark."""
-_ONLY_VALUE = 0.9
-"""Confidence of values that were found by their format alone: ten of ten were correct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +39,7 @@ class NamedValue:
 
     text: str
     source: str
-    """`label`, `name`, `format` or `title`."""
+    """`label`, `name` or `title`."""
     score: float
     match: float = 0.0
     """Similarity of the label to the name of the field."""
@@ -64,8 +56,6 @@ class NamedValue:
     @property
     def confidence(self) -> float:
         """Share of values with a similar lead that were correct in the benchmark."""
-        if self.source == "format":
-            return _ONLY_VALUE
         return next(share for least, share in _CONFIDENCES if self.lead >= least)
 
 
@@ -111,8 +101,8 @@ class NamedValueFinder:
         rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in found]
         best = max(rated, key=lambda one: one.score, default=None)
         if best is None or best.score < _MIN_SCORE:
-            return None if empty else self._find_only_value(field)
-        if best.source in ("label", "format") and empty > max(one.match for one in rated):
+            return None
+        if best.source == "label" and empty > max(one.match for one in rated):
             return None
         key = name_key(best.text)
         others = [one for one in rated if (own := name_key(one.text)) not in key and key not in own]
@@ -154,18 +144,6 @@ class NamedValueFinder:
                 found[pair.element, pair.value] = NameMatch(pair.element, pair.value, match, "label", pair.is_inline)
         return list(found.values())
 
-    def _find_only_value(self, field: FieldName) -> NamedValue | None:
-        """Return the value of a field's format if the page has only one."""
-        if field.kind not in _SPECIFIC_KINDS or field.kind == "date":
-            # A date may be that of anything.
-            return None
-        leaves = [leaf for leaf in self._finder.leaves if len(leaf.text) <= MAX_LABEL]
-        fitting = [leaf for leaf in leaves if rate_format(field.kind, leaf.text) >= 1]
-        values = {find_value(field.kind, leaf.text) for leaf in fitting}
-        if len(values) != 1 or all(self._aside(leaf.element) for leaf in fitting):
-            return None
-        return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", _MIN_SCORE)
-
     def _candidates(self, field: FieldName) -> Iterable[NameMatch]:
         found = {(one.element, one.value): one for one in self._labeled(field)}
         for leaf in self._finder.leaves:
@@ -173,8 +151,7 @@ class NamedValueFinder:
                 continue
             element = leaf.element
             is_title = field.kind == "title" and (_is_in(element, "h1", "h2") or self._agreement(leaf.text) > 0.3)
-            is_format = field.kind in _SPECIFIC_KINDS and rate_format(field.kind, leaf.text) >= 1
-            if is_title or is_format or self._match_names(field, element) >= 0.3:
+            if is_title or self._match_names(field, element) >= 0.3:
                 found[element, leaf.text] = NameMatch(element, leaf.text, 0.0, "name")
         return found.values()
 
@@ -194,7 +171,7 @@ class NamedValueFinder:
         score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(element)
         score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
         score -= 1.5 * value.endswith((":", "：")) + 1.5 * (name_key(value) in self._constants)
-        sources = {"label": label, "name": names, "title": title, "format": fit}
+        sources = {"label": label, "name": names, "title": title}
         return max(sources, key=lambda source: sources[source]), score
 
     def _match_names(self, field: FieldName, element: Element) -> float:
@@ -225,10 +202,7 @@ class NamedValueFinder:
         if element not in self._beside:
             parent = element.getparent()
             above = self._aside(parent) if parent is not None and parent.tag != "body" else 0.0
-            names = f"{element.get('class') or ''} {element.get('id') or ''}".lower().replace("_", "-")
-            is_beside = len(names) < 100 and _ASIDE.search(names) is not None
-            own = 1.0 if element.tag in ("nav", "footer", "aside") else 0.7 * is_beside
-            self._beside[element] = max(above, own)
+            self._beside[element] = find_aside(element, above)
         return self._beside[element]
 
 
