@@ -198,7 +198,6 @@ _NEXT_NAME = re.compile(r"(?:^|[\s_-])next(?:[_-]?(?:page|link))?(?:\s|$)", re.I
 _NEXT_ATTRIBUTES = ("aria-label", _NEXT_LABEL), ("title", _NEXT_LABEL), ("class", _NEXT_NAME)
 _CURRENT = frozenset({"current", "active", "selected"})
 _CALENDAR = frozenset({"tr", "tbody", "table"})
-_PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
 """Share of correct titles by example and by name on annotated lists; a guess for labels and other names."""
@@ -346,7 +345,6 @@ def _next_addresses(tree: PageTree) -> Iterator[str]:
     for name, pattern in _NEXT_ATTRIBUTES:
         yield from (url for link, url, _ in links if pattern.search(link.get(name) or ""))
     yield from (_find_next_number(link) for link, _, text in links if _page_number(text))
-    yield from (url for _, url, _ in links if _is_next_number(tree.url, join_url(tree.base, url)))
 
 
 def _page_number(text: str) -> int:
@@ -371,11 +369,3 @@ def _is_current(link: Element) -> bool:
     parent = link.getparent()
     names = " ".join(one.get("class") or "" for one in (link, parent) if one is not None).lower()
     return link.get("aria-current") is not None or not _CURRENT.isdisjoint(names.replace("-", " ").split())
-
-
-def _is_next_number(url: str, other: str) -> bool:
-    """Return True if two URLs differ only in the number of the page, and the second one has the next number."""
-    one, two = _PAGE_IN_URL.split(url, 1), _PAGE_IN_URL.split(other, 1)
-    if len(one) < 3 or len(two) < 3:
-        return len(two) == 3 and two[1] == "2" and two[0].rstrip("?&/") == url.rstrip("/")
-    return int(two[1]) == int(one[1]) + 1 and one[::2] == two[::2]

@@ -41,7 +41,7 @@ class _Title:
 
 def read_rows(page: ElementTexts, found: RecordList) -> list[dict[str, str]]:
     """Return one row per record with the `COLUMNS` that were found. URLs are absolute."""
-    titles = _choose_titles(page, found.records)
+    titles = _choose_titles(page, found)
     return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
 
 
@@ -56,7 +56,8 @@ def read_table_columns(page: ElementTexts, table: DataTable, rows: Sequence[dict
     return [row | {name: texts[at] for name, texts in columns.items()} for at, row in enumerate(rows)]
 
 
-def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
+def _choose_titles(page: ElementTexts, found: RecordList) -> list[_Title | None]:
+    records, table = found.records, found.table
     options: list[list[_Title]] = []
     for record in records:
         parts = [part for element in record for part in page.descendants(element)]
@@ -77,10 +78,20 @@ def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> lis
             texts[place].add(best.text)
     for place in votes:
         votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / counts[place])
+    firsts = _first_cells(page, table) if table else [_first_text(page, record) for record in records]
     return [
-        max(titles, key=lambda one: one.score + votes[one.place], default=None) or _first_text(page, record)
-        for titles, record in zip(options, records, strict=True)
+        max(titles, key=lambda one: one.score + votes[one.place], default=first)
+        for titles, first in zip(options, firsts, strict=True)
     ]
+
+
+def _first_cells(page: ElementTexts, table: DataTable) -> list[_Title | None]:
+    """Return the texts of the first column with a word in each row, so that no row has its title from another one."""
+    for cells in zip(*(cells for _, cells in table.rows), strict=False):
+        texts = list(map(page.text, cells))
+        if all(any(map(str.isalpha, text)) and len(text) <= _MAX_TITLE for text in texts):
+            return [_Title(cell, text, (), 0.0) for cell, text in zip(cells, texts, strict=True)]
+    return [None] * len(table.rows)
 
 
 def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:

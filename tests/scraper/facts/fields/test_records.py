@@ -215,7 +215,6 @@ def test_names_of_a_layout_around_main_do_not_make_a_list_secondary() -> None:
         '<a href="/list?page=3">Next »</a>',
         '<a href="/list?page=3">Older posts</a>',
         '<a href="/list?page=3">Następna</a>',
-        '<a href="/list?page=1">·</a> <a href="/list?page=3">·</a>',
         '<a href="/list?page=3" aria-label="Next page"><svg></svg></a>',
     ],
 )
@@ -346,3 +345,21 @@ def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
 def test_the_text_of_an_element_is_that_of_its_parts_with_single_spaces() -> None:
     text = ElementTexts(build_page_tree(page("<body><p>a <b>b</b>\n c&nbsp;d<sup>2</sup>, <i>e</i>.</p></body>")))
     assert text.text(text.body) == "a b c d 2, e."
+
+
+def test_titles_of_a_table_are_those_of_one_column() -> None:
+    rows = "".join(
+        f"<tr><td>{place}<td>{name}<td>{town}" for place, name, town in (("1", "Ada", "London"), ("2", "Bo", "Paris"))
+    )
+    html = f"<h1>Winners</h1><table><tr><th>Place<th>Name<th>Town{rows}</table>"
+    assert [row["title"] for row in records(html).records] == ["Ada", "Bo"]
+
+
+@pytest.mark.parametrize("name", ["list", "list-item", "standard", "regular"])
+def test_the_name_of_a_record_with_several_amounts_is_not_that_of_an_old_price(name: str) -> None:
+    cards = "".join(
+        f"<div class={name}><h3><a href=/{number}>Lamp {number}</a></h3><del>${number}9.90</del> ${number}8.50</div>"
+        for number in range(1, 5)
+    )
+    found = records(f"<h1>Lamps</h1><div class=list>{cards}</div>").records
+    assert [row["price"] for row in found] == ["$18.50", "$28.50", "$38.50", "$48.50"]
