@@ -106,8 +106,8 @@ def role_of(part: Element) -> Role:
     if _is_struck_through(part):
         return Role.OLD
     role = _role_by_names(_element_names(part))
-    is_price = role == Role.CURRENT or len(money.read_amounts("".join(islice(part.itertext(), _MAX_TEXTS)))) <= 1
-    return role if is_price else Role.CURRENT
+    text = "".join(map(str, islice(part.itertext(), _MAX_TEXTS))) if role != Role.CURRENT else ""
+    return role if len(money.read_amounts(text)) <= 1 else Role.CURRENT
 
 
 def _is_struck_through(element: Element) -> bool:

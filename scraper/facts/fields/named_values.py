@@ -100,9 +100,11 @@ class NamedValueFinder:
             found = []
         rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in found]
         best = max(rated, key=lambda one: one.score, default=None)
-        if best is None or best.score < _MIN_SCORE:
-            return None
-        if best.source == "label" and empty > max(one.match for one in rated):
+        if (
+            best is None
+            or best.score < _MIN_SCORE
+            or (best.source == "label" and empty > max(one.match for one in rated))
+        ):
             return None
         key = name_key(best.text)
         others = [one for one in rated if (own := name_key(one.text)) not in key and key not in own]

@@ -57,9 +57,8 @@ def read_table_columns(page: ElementTexts, table: DataTable, rows: Sequence[dict
 
 
 def _choose_titles(page: ElementTexts, found: RecordList) -> list[_Title | None]:
-    records, table = found.records, found.table
     options: list[list[_Title]] = []
-    for record in records:
+    for record in found.records:
         parts = [part for element in record for part in page.descendants(element)]
         # The picture of a record has the link of its title.
         targets = Counter(part.get("href") or "" for part in parts if part.tag == "a")
@@ -77,8 +76,8 @@ def _choose_titles(page: ElementTexts, found: RecordList) -> list[_Title | None]
             counts[place] += 1
             texts[place].add(best.text)
     for place in votes:
-        votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / counts[place])
-    firsts = _first_cells(page, table) if table else [_first_text(page, record) for record in records]
+        votes[place] = votes[place] / len(found.records) - 2.0 * (1 - len(texts[place]) / counts[place])
+    firsts = _first_cells(page, found.table) if found.table else [_first_text(page, one) for one in found.records]
     return [
         max(titles, key=lambda one: one.score + votes[one.place], default=first)
         for titles, first in zip(options, firsts, strict=True)
