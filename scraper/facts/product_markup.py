@@ -198,19 +198,19 @@ def read_items(draft: ProductDraft) -> ProductDraft:
         gtins = filter(None, (graph.text(one, name) for one in offers for name in _GTINS))
         # A number has lost the zero of a UPC.
         facts.add("gtin", next(filter(is_gtin, (text.zfill(12 * (len(text) == 11)) for text in gtins)), None), source)
-        for stated in graph.objects(item, "aggregateRating")[:1]:
-            _add_rating(facts, graph, stated, source)
+        add_rating(facts, "rating", graph, item, source)
         facts.add("image", _limit_length(graph.picture(item), 2_000), source)
     return draft
 
 
-def _add_rating(facts: Facts, graph: SchemaGraph, stated: JsonLdItem, source: FactSource) -> None:
-    value = parse_rating(graph.text(stated, "ratingValue"))
-    if value is not None:
-        count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
-        best = parse_rating(graph.text(stated, "bestRating")) or _USUAL_BEST
-        more = {} if best == _USUAL_BEST else {"best": money.simplify_number(best)}
-        facts.add("rating", money.simplify_number(value), source, count=count, **more)
+def add_rating(facts: Facts, name: str, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
+    """Add the rating of an item with its count, and its best value unless that is 5."""
+    for stated in graph.objects(item, "aggregateRating")[:1]:
+        value, best = (parse_rating(graph.text(stated, part)) for part in ("ratingValue", "bestRating"))
+        if value is not None:
+            count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
+            more = {} if best in (None, _USUAL_BEST) else {"best": money.simplify_number(best)}
+            facts.add(name, money.simplify_number(value), source, count=count, **more)
 
 
 def is_gtin(text: str) -> bool:

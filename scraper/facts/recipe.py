@@ -11,6 +11,7 @@ from typing import Any
 from scraper.facts import recipe_visible
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
+from scraper.facts.product_markup import add_rating
 from scraper.facts.recipe_visible import OUTSIDE, STEP_MARK
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
@@ -18,8 +19,6 @@ from scraper.facts.schema_graph import (
     clean_text,
     has_type,
     is_same_name,
-    parse_count,
-    parse_rating,
     plain_text,
     property_value,
 )
@@ -79,9 +78,7 @@ def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource)
     people = [name for name in author if name and "://" not in name]
     facts.add("author", ", ".join(people[:5]), source)
     facts.add("image", graph.picture(item), source)
-    for stated in graph.objects(item, "aggregateRating")[:1]:
-        count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
-        facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
+    add_rating(facts, "ratings", graph, item, source)
     for nutrition in graph.objects(item, "nutrition")[:1]:
         named = {name: plain_text(value) for name, value in nutrition.items() if name not in _NOT_NUTRIENTS}
         facts.add("nutrients", {name: text for name, text in named.items() if text}, source)
@@ -91,11 +88,8 @@ def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     """Return the lines of a list that is written as texts, steps, sections of steps, or one text with line breaks."""
     found: list[str] = []
     for text in _texts(graph, value, 0):
-        parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]
-        lines = (_clean_line(part[:_MAX_LINE]) for part in parts)
+        lines = (_clean_line(part[:_MAX_LINE]) for part in _BREAKS.split(text))
         found += [line for line in lines if line and not STEP_MARK.fullmatch(line)]
-        if len(found) > _MAX_LINES:
-            break
     return found[:_MAX_LINES]
 
 

@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 
 from scraper.facts.fields.field_names import TABLE, FieldName, rate_format
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.fields.record_lists import find_aside
 from scraper.facts.label_value_pairs import read_pairs
 from scraper.facts.money import best_amount, read_amounts
 from scraper.html.dom.parsing import Element
@@ -27,6 +26,7 @@ _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 """Year, place or kind in brackets after a title."""
 _NAME_WEIGHTS: Mapping[str, float] = TABLE["name_weights"]
 _LEVEL_WEIGHTS = (1.0, 0.8, 0.55)
+_ASIDE = re.compile(TABLE["aside"])
 _MIN_LEAD = 0.1
 """Score points by which a value must be better than other ones: of 44 values with less, 3 were correct."""
 _CONFIDENCES = ((2.0, 0.97), (0.3, 0.83), (0.0, 0.4))
@@ -204,7 +204,10 @@ class NamedValueFinder:
         if element not in self._beside:
             parent = element.getparent()
             above = self._aside(parent) if parent is not None and parent.tag != "body" else 0.0
-            self._beside[element] = find_aside(element, above)
+            names = f"{element.get('class') or ''} {element.get('id') or ''}".lower().replace("_", "-")
+            is_beside = len(names) < 100 and _ASIDE.search(names) is not None
+            own = 1.0 if element.tag in ("nav", "footer", "aside") else 0.7 * is_beside
+            self._beside[element] = max(above, own)
         return self._beside[element]
 
 

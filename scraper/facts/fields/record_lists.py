@@ -196,12 +196,11 @@ class _ListRater:
         for one in reversed(path):
             parent = one.getparent()
             above = 0.0 if parent is None else self._asides[parent]
-            self._asides[one] = find_aside(one, above)
+            self._asides[one] = _find_aside(one, above)
         return self._asides[element]
 
 
-def find_aside(element: Element, above: float) -> float:
-    """Return how surely an element is outside the main content, if its parent is so by `above`."""
+def _find_aside(element: Element, above: float) -> float:
     if element.tag in _BESIDE:
         return 1.0
     if element.tag in ("main", "body", "html"):
