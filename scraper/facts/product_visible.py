@@ -131,8 +131,6 @@ _MAX_PLAIN_TEXT = 40
 
 _MAX_PARTS = 4
 """Children of an element without such a class whose whole text may be a price."""
-_MAX_SIGN = 4
-"""Characters of a currency sign in an element of its own."""
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _SKIPPED_TAGS = frozenset({"option", "select", "textarea", "noscript", "template"})
@@ -202,17 +200,10 @@ def _find_candidates(body: Element, title: Element | None) -> Iterator[_Candidat
 
 
 def _read_amounts(element: Element, text: str, *, named: bool, is_whole: bool) -> Sequence[Amount]:
-    """Return the amounts of an element; the sign of a bare number stands in the parent or beside the element."""
+    """Return the amounts of an element; the sign of a bare number stands in its parent."""
     around = element.getparent()
-    if _NUMBER.fullmatch(text) and around is not None:
-        if len(text_of(around)) <= _MAX_PLAIN_TEXT:
-            return read_element(around, is_price=named)
-        before, behind = element.getprevious(), element.getnext()
-        beside = (around.text if before is None else before.tail or text_of(before), element.tail)
-        signs = [beside[0], beside[1] if behind is None or (beside[1] or "").strip() else text_of(behind)]
-        first, last = (one.strip() if one and len(one.strip()) <= _MAX_SIGN else "" for one in signs)
-        if first or last:
-            return money.read_amounts(f"{first}{text} {last}", is_price=named)
+    if _NUMBER.fullmatch(text) and around is not None and len(text_of(around)) <= _MAX_PLAIN_TEXT:
+        return read_element(around, is_price=named)
     return read_element(element, is_price=named) if is_whole else money.read_amounts(text, is_price=False)
 
 
