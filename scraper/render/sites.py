@@ -129,7 +129,8 @@ _HEADER_TOKENS = 300
 def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, region: str, budget: int) -> str:
     """Return the facts of the map, a line `- URL | title | date` per page from `start` on, and the excluded URLs."""
     rows = _select_rows(ranked, start, max_pages, budget)
-    lists = f"{site.list_files} lists ({site.list_failures} failed)" if site.list_files else "no list"
+    plural = "" if site.list_files == 1 else "s"
+    lists = f"{site.list_files} list{plural} ({site.list_failures} failed)" if site.list_files else "no list"
     head = [f"{len(site.pages):,} pages of {host_of(site.url)}, from {lists} and links of {site.pages_read + 1} pages."]
     head += _warning_lines(site.warnings)
     end = start + len(rows)

@@ -33,7 +33,7 @@ async def test_a_site_is_mapped_from_its_sitemap_and_links(app: Services, site: 
 
 async def test_a_map_is_continued_without_gaps(app: Services, site: Site) -> None:
     first = await call(app, url=site.url("/"), max_pages=20)
-    assert "Next: start=20." in first.text
+    assert "Next: start=20." in first.text and ", from 1 list (0 failed) and links of " in first.text
     whole = await call(app, url=site.url("/"), max_pages=40, format="json")
     rest = await call(app, url=site.url("/"), max_pages=20, start=20, format="json")
     assert isinstance(whole.structured, dict) and isinstance(rest.structured, dict)
