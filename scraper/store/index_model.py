@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from scraper.store.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
+from scraper.store.tokenization import SIGNS, UNSPACED_SCRIPTS, fold, is_unspaced
 
-_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
+_WORD = re.compile(
+    rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}\u0591-\u05c7\u0640\u064b-\u0652\u0670])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
     """Settings by which one index splits texts at characters that are neither letters nor digits.
 
-    Scripts without spaces are split into pairs of characters.
+    In lower case, words lose their accents too. Scripts without spaces are split into pairs of characters.
     """
 
     lowercase: bool = True
@@ -44,10 +46,10 @@ class Tokenizer:
             if len(word) > 2 and is_unspaced(word[0]):
                 pieces = [(word[at : at + 2], start + at, start + at + 2) for at in range(len(word) - 1)]
             for piece, low, high in pieces:
-                token = piece if piece.isascii() else unicodedata.normalize("NFKC", piece)
+                token = fold(piece) if self.lowercase else unicodedata.normalize("NFKC", piece)
                 # Characters without spaces count as words, so they are never too short.
                 if len(token) >= self.min_length or (len(token) <= 2 and is_unspaced(token[0])):
-                    yield token.casefold() if self.lowercase else token, low, high
+                    yield token, low, high
 
 
 _TERMS_LIMIT = 64

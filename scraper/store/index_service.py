@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import string
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -284,22 +284,24 @@ def _dump_metadata(metadata: Mapping[str, Any]) -> str:
 _HIGHLIGHTS = 3
 _HIGHLIGHT_CHARS = 300
 """Characters of a passage: a paragraph of two or three sentences is whole."""
-_SCANNED_CHARS = 200_000
-"""Characters of a document that are searched for highlights."""
 
 
-def _find_highlights(content: str, query: index_model.IndexQuery, tokenizer: Tokenizer) -> list[str]:
-    """Return at most three passages with query words, in text order: paragraphs, or their parts of 300 characters."""
-    text = content[:_SCANNED_CHARS]
-    terms = set(query.ranked_terms)
+def _find_highlights(text: str, query: index_model.IndexQuery, tokenizer: Tokenizer) -> list[str]:
+    """Return at most three passages with query words or phrases in order: paragraphs, or 300 characters of them."""
+    terms = {*query.terms, *query.must}
+    recent: deque[tuple[str, int]] = deque(maxlen=max(map(len, query.phrases), default=1))
     pieces: list[str] = []
     covered = -1
     for token, start, end in tokenizer.iter_tokens(text):
-        if token not in terms or start < covered:
+        recent.append((token, start))
+        words = tuple(word for word, _ in recent)
+        phrase = next((one for one in query.phrases if words[-len(one) :] == one), (token,))
+        low = recent[-len(phrase)][1]
+        if (token not in terms and len(phrase) == 1) or low < covered:
             continue
-        first, last = text.rfind("\n\n", 0, start), text.find("\n\n", end)
+        first, last = text.rfind("\n\n", 0, low), text.find("\n\n", end)
         bounds = (max(covered, first + 2 if first >= 0 else 0), last if last >= 0 else len(text))
-        low, high = widen_to_words(text, start, end, length=_HIGHLIGHT_CHARS, bounds=bounds, before=2)
+        low, high = widen_to_words(text, low, end, length=_HIGHLIGHT_CHARS, bounds=bounds, before=2)
         piece = " ".join(text[low:high].split())
         pieces.append(f"{'...' if low > bounds[0] else ''}{piece}{'...' if high < bounds[1] else ''}")
         covered = high

@@ -147,6 +147,30 @@ async def test_highlights_are_short_and_at_most_three(indexes: IndexService) -> 
     assert all("word" in piece and len(piece) <= 310 for piece in hit.highlights)
 
 
+async def test_highlights_are_those_of_phrases_and_at_any_place(indexes: IndexService) -> None:
+    words = "The power of the moon raises the sea.\n\n" * 6_000
+    await add(indexes, "long", f"{words}The tidal power plant began to work.")
+    (hit,) = (await look(indexes, '"tidal power"')).hits
+    assert hit.highlights == ("The tidal power plant began to work.",)
+
+
+@pytest.mark.parametrize(
+    ("content", "query"),
+    [
+        ("Le café de l'hôtel est fermé à Besançon", "cafe besancon"),
+        ("Żółty tramwaj w Łodzi", "zolty łodzi"),
+        ("İstanbul ışık gösterisi", "istanbul isik"),
+        ("The resume of the facade", "résumé façade"),
+        ("Ёлка стоит на площади", "елка"),
+        ("المَكتَبة مفتوحة", "المكتبة"),
+        ("Η βιβλιοθήκη είναι κλειστή", "βιβλιοθηκη"),
+    ],
+)
+async def test_words_are_found_without_their_accents(indexes: IndexService, content: str, query: str) -> None:
+    await add(indexes, "a", content)
+    assert await ids(indexes, query) == ["a"]
+
+
 async def test_a_highlight_is_the_whole_paragraph(indexes: IndexService) -> None:
     paragraph = "The morning ferry lands at the new pier, ten minutes on foot from the station, when the tide is low."
     await add(indexes, "a", f"# Ferries\n\nNothing about it.\n\n{paragraph}\n\nThe gate of the dock is closed.")
