@@ -9,7 +9,6 @@ from scraper.facts.product_js_state import read_script_data
 from scraper.facts.product_markup import ProductDraft, is_gtin, read_items, read_tags
 from scraper.html.dom.parsing import text_of
 from scraper.stages import Stage, run_stages
-from scraper.text.sanitize import name_key
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 """Names of the facts, in the order of the answer."""
@@ -101,13 +100,11 @@ def _compare_currency(facts: Facts, sign: str | None, country: str) -> str | Non
 
 
 def correct_sku(draft: ProductDraft) -> ProductDraft:
-    """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
+    """Remove the suffix of a variant from a product number if it is not in the URL."""
     facts, url = draft.facts, draft.url
     sku = str(facts.value("sku") or "")
     base, _, variant = sku.rpartition("-")
-    if _is_part_of_name(sku, draft.title):
-        facts.forget("sku")
-    elif variant.isdecimal() and len(base) > _MIN_SKU and sku not in url and base in url:
+    if variant.isdecimal() and len(base) > _MIN_SKU and sku not in url and base in url:
         facts.replace("sku", base, FactSource.ADDRESS, confidence=0.8, marked_up=sku)
     return draft
 
@@ -119,7 +116,7 @@ def read_labels(draft: ProductDraft) -> ProductDraft:
         facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
     sku = labels.get("sku", "")
     is_number = _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku))
-    if is_number and not _is_part_of_name(sku, draft.title):
+    if is_number:
         marked = facts.value("sku")
         if marked and sku != marked and str(marked) not in text_of(draft.body):
             # The marked-up number is internal to the shop; customers order by the visible one.
@@ -149,11 +146,6 @@ def assume_stock(draft: ProductDraft) -> ProductDraft:
     if "price" in draft.facts and not draft.is_sold_later:
         draft.facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
     return draft
-
-
-def _is_part_of_name(code: str, title: str) -> bool:
-    """Return True if a code consists of several words of the name: then it is a model, not a product number."""
-    return " " in code.strip() and name_key(code) in name_key(title)
 
 
 OFFER_STAGES: tuple[Stage[ProductDraft], ...] = (

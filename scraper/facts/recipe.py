@@ -12,7 +12,7 @@ from scraper.facts import recipe_visible
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.product_markup import add_rating
-from scraper.facts.recipe_visible import OUTSIDE, STEP_MARK
+from scraper.facts.recipe_visible import INGREDIENT_HEADING, OUTSIDE, STEP_MARK
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -89,7 +89,11 @@ def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     found: list[str] = []
     for text in _texts(graph, value, 0):
         lines = (_clean_line(part[:_MAX_LINE]) for part in _BREAKS.split(text))
-        found += [line for line in lines if line and not STEP_MARK.fullmatch(line)]
+        found += [
+            line
+            for line in lines
+            if line and not (STEP_MARK.fullmatch(line) or INGREDIENT_HEADING.fullmatch(line.rstrip(" :")))
+        ]
     return found[:_MAX_LINES]
 
 

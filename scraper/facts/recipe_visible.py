@@ -33,13 +33,13 @@ class _Kind(NamedTuple):
     headings: tuple[WordPattern, ...]
 
 
-_INGREDIENT_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.ingredients}(?!\w)")
+INGREDIENT_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.ingredients}(?!\w)")
 _STEP_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.steps}(?!\w)")
 _RECIPE_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.recipe}\W*$")
 _INGREDIENTS = _Kind(
     frozenset({"ingredients", "recipeingredient", "ingredient"}),
     WordPattern(r"{recipe.ingredient_class}|(?<![a-z])zairyou?(?![a-z])"),
-    (_INGREDIENT_HEADING,),
+    (INGREDIENT_HEADING,),
 )
 _STEPS = _Kind(
     frozenset({"recipeinstructions", "instructions"}),
@@ -100,7 +100,7 @@ def _is_whole_list(lines: list[str]) -> bool:
 
 def count_ingredient_headings(body: Element) -> int:
     """Return the number of headings of ingredients: a page with several has several recipes."""
-    return sum(_is_heading(heading, _INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
+    return sum(_is_heading(heading, INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
 
 
 def find_instructions(body: Element) -> list[str]:

@@ -45,6 +45,13 @@ def test_names_of_sections_and_steps_are_lines_unless_the_text_repeats_them() ->
     assert recipe["instructions"]["value"] == ["Dough", "Mix it.", "Wait.", "Bake for an hour.", "Serve", "Cut it."]
 
 
+@pytest.mark.parametrize("heading", ["Ingredients", "Suroviny:", "INGRÉDIENTS"])
+def test_the_heading_of_the_ingredients_is_none_of_them(heading: str) -> None:
+    markup = {"@type": "Recipe", "name": "Bread", "recipeIngredient": [heading, "1 egg"]}
+    recipe = structured.extract(page(f"<body>{ld(markup)}")).recipe or {}
+    assert recipe["ingredients"]["value"] == ["1 egg"]
+
+
 def test_amounts_in_boxes_beside_their_names_are_joined_with_them() -> None:
     markup = {"@type": "Recipe", "name": "Corn", "recipeIngredient": ["popping corn", "oil"]}
     rows = "".join(
