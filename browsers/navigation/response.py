@@ -33,7 +33,7 @@ def resolve_location(base: str, location: str) -> str:
 
 
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-_TEXT_SUFFIXES = ("+json", "+xml")
+_TEXT_SUFFIXES = ("+json", "+xml", "markdown")
 _HTML_TAG = re.compile(
     rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
 )

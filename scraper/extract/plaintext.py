@@ -54,7 +54,9 @@ def read(snapshot: Snapshot) -> Document:
     """
     media_type = snapshot.media_type
     text = snapshot.html or snapshot.body.decode("utf-8", "replace")
-    is_known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
+    is_known = (
+        media_type in {*_LANGUAGES, *_PROSE_TYPES} or media_type.startswith("text/") or media_type.endswith(_TYPES)
+    )
     if not (is_known or _is_json(media_type) or _is_xml(media_type)) or (is_binary(text) and text):
         if kind := _DOCUMENT_TYPES.get(media_type):
             message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
@@ -107,16 +109,18 @@ _SEARCHING_STAGES = frozenset(
 )
 """Stages of the reader that search the content among other parts of a page: all of the Markdown is content."""
 
-_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/mdx", "text/x-mdx"})
+_TYPES = "markdown", "mdx"
+"""Ends of the media types: `text/markdown`, `application/x-markdown`, `text/mdx`."""
 _MAX_MARKDOWN = 1_000_000
 """Characters, which take 1.3 s of CPU. Longer texts are returned as they are."""
 _FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNORECASE)
 """Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
 
-_FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|$)", re.DOTALL)
+_FRONT_MATTER = re.compile(
+    r"\s*(---|\+\+\+)[ \t]*\n((?:[ \t#-][^\n]*\n|[\w\"'.-]+[ \t]*[:=][^\n]*\n|[\]}]\n|\n)*)\1[ \t]*(?:\n|$)"
+)
 _FRONT_LINE = re.compile(r"(title|description|authors?|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
 _META_NAMES = {"description": "description", "author": "author", "date": "article:published_time"}
-_INDEX_NOTICE = re.compile(r"\s*(?:>[^\n]*(?:\n|$))+")
 _CODE = re.compile(
     r"(?:^|(?<=\n))[ \t>]*(`{3,}|~{3,}).*?(?:\n[ \t>]*\1[`~]*[ \t]*(?=\n|$)|$)"  # block
     r"|(?<!`)(`{1,8})(?!`)[^\n]{1,1000}?(?<!`)\2(?!`)",  # within a line
@@ -125,9 +129,15 @@ _CODE = re.compile(
 _VALUE = r"""(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})"""
 _COMPONENT = re.compile(rf"</?[A-Z][\w.]*((?:\s+[\w:@-]+(?:={_VALUE})?|\s+\{{[^{{}}]*\}})*)\s*/?>")
 """A tag of a component; names of HTML elements are in lower case (MDX, Vue)."""
-_LABEL = re.compile(r"""\b(?:title|label)=["']([^"']+)["']""")
+_ATTRIBUTE = re.compile(r"""\b(title|label|href|to)=["']([^"']+)["']""")
+_LINK = re.compile(
+    r"""<([A-Z][\w.]*)\s(?![^<>]*\b(?:title|label)=)[^<>]*?\b(?:href|to)=["']([^"'\s()]+)["'][^<>]*>([^<>\[\]\n]+)</\1>"""
+)
+"""A component with an address and one line of text; one with a title is a card."""
 _MODULE_LINE = re.compile(
-    r"^(?:import\s.*\bfrom\s+|import\s+)[\"'][^\"'\n]+[\"'];?$|^export\s+(?:const|let|default)\s.*$", re.M
+    r"^import\s(?:[^\"'()]{0,1000}\bfrom\s+)?[\"'][^\"'\n]+[\"'];?$"
+    r"|^export\s+(?:const|let|default)\s(?:[^\n]*[{(\[]\n(?:[^\n]*\n){0,200}?[})\]]+;?$|.*$)",
+    re.M,
 )
 _CONTAINER = re.compile(
     r"^[ \t]*:{3,}[ \t]*([a-z]*)[^\n\[{]{0,80}?(?:[ \[]([^\]\n{]{1,200})\]?)?(?:\{[^}\n]{0,200}\})?[ \t]*$", re.M
@@ -148,9 +158,10 @@ def is_markdown(snapshot: Snapshot) -> bool:
     Longer texts than a page are plain text.
     """
     name = urlsplit(snapshot.url).path.rpartition("/")[2]
-    is_named = snapshot.media_type in ("", "text/plain") and _FILE_NAME.fullmatch(name) is not None
-    is_declared = is_named or snapshot.media_type in _TYPES
-    return is_declared and len(snapshot.html) <= _MAX_MARKDOWN and not is_binary(snapshot.html)
+    is_labeled = snapshot.media_type == "text/html" and MARKUP_START.match(snapshot.html) is None
+    is_text = is_labeled or snapshot.media_type in _PROSE_TYPES
+    is_declared = (is_text and _FILE_NAME.fullmatch(name)) or snapshot.media_type.endswith(_TYPES)
+    return bool(is_declared) and len(snapshot.html) <= _MAX_MARKDOWN and not is_binary(snapshot.html)
 
 
 def build_page(snapshot: Snapshot) -> tuple[Snapshot, frozenset[str]]:
@@ -171,11 +182,11 @@ def _to_html(text: str) -> str:
     if has_components:
         # MDX has no indented code: what stands in components is indented.
         parser.disable("code")
-        body = _outside_code(body, lambda prose: _COMPONENT.sub(_replace_component, _MODULE_LINE.sub("", prose)))
+        body = _outside_code(body, _replace_components)
     body = _outside_code(body, lambda prose: _DROPPED.sub("", _CONTAINER.sub(_replace_container, prose)))
-    notice = _INDEX_NOTICE.match(body)
-    if notice and "llms.txt" in notice[0]:
-        body = body[notice.end() :]
+    notice, _, rest = body.lstrip().partition("\n\n")
+    if notice.startswith(">") and "llms.txt" in notice:
+        body = rest
     return f"<!doctype html><html><head>{_build_head(values)}</head><body>{parser.render(body)}</body></html>"
 
 
@@ -209,10 +220,16 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join((*parts, change(text[end:])))
 
 
+def _replace_components(prose: str) -> str:
+    """Return a text without modules and components; their titles in bold, their addresses as links."""
+    return _COMPONENT.sub(_replace_component, _LINK.sub(r"[\3](\2)", _MODULE_LINE.sub("", prose)))
+
+
 def _replace_component(tag: re.Match[str]) -> str:
-    """Return the title of a component in bold; its other attributes are dropped."""
-    label = _LABEL.search(tag[1])
-    return f"\n\n**{label[1]}**\n\n" if label else ""
+    values = dict(_ATTRIBUTE.findall(tag[1]))
+    label, address = values.get("title") or values.get("label"), values.get("href") or values.get("to")
+    text = f"[{label}]({address})" if label and address else label
+    return f"\n\n**{text}**\n\n" if text else ""
 
 
 def _replace_container(line: re.Match[str]) -> str:

@@ -114,6 +114,37 @@ def test_other_texts_and_files_stay_what_they_are() -> None:
         delivered("/page.md", "text/plain", "\0\1\2" * 50)
 
 
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/tides.md", "text/html"),
+        ("/tides", "text/vnd.daringfireball.markdown"),
+        ("/tides", "application/markdown"),
+        ("/tides", "application/x-markdown"),
+    ],
+)
+def test_more_types_are_markdown(path: str, media_type: str) -> None:
+    document = delivered(path, media_type, "# Tides\n\nHigh water is at *ten*, and low water at four.\n")
+    assert document.title == "Tides" and document.markdown.startswith("# Tides\n")
+
+
+def test_modules_of_several_lines_go_and_addresses_of_components_stay() -> None:
+    body = (
+        'import {\n  Card,\n  Link\n} from "@site/ui"\n\nexport const meta = {\n  title: "Other",\n}\n\n# Tides\n\n'
+        '<Card title="Quick start" href="/quick">Begin here.</Card>\n\nSee <Link to="/tables">the tables</Link>.\n'
+    )
+    document = delivered("/docs/tides.mdx", "text/plain", body)
+    assert document.title == "Tides" and "meta" not in document.markdown and "Other" not in document.markdown
+    assert [(link.text, link.url.rpartition("/")[2]) for link in document.links] == [
+        ("Quick start", "quick"), ("the tables", "tables"),
+    ]  # fmt: skip
+
+
+def test_text_between_two_rules_is_no_metadata() -> None:
+    text = "---\n\nThe ferry has one rule: no bicycles on deck.\n\n---\n\nMore text.\n"
+    assert "no bicycles on deck" in delivered("/page.md", "text/markdown", text).markdown
+
+
 def test_a_very_long_text_is_returned_as_it_is() -> None:
     text = "# Title\n\n" + "Word word. " * 100_000
     assert delivered("/page.md", "text/markdown", text).markdown.startswith("# Title\n\nWord")
