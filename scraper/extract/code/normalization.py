@@ -21,6 +21,8 @@ from scraper.html.dom.parsing import (
 )
 
 _MAX_LABEL = 24
+_MAX_SIBLINGS = 8
+"""Elements before a block that may be buttons; a page may have thousands of blocks side by side."""
 _MAX_BAR = 60
 """Characters in a bar inside a block: a language, "Copy", perhaps a file name."""
 
@@ -64,7 +66,9 @@ def _remove_labels(block: Element) -> None:
         if one is bar or (_is_short(one) and (not label or is_language_name(label))):
             _store_language(block, label)
             remove(one)
-    for before in list(block.itersiblings("span", "a", preceding=True)):
+    for before in list(islice(block.itersiblings(preceding=True), _MAX_SIBLINGS)):
+        if before.tag not in ("span", "a"):
+            continue
         is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
         if not is_button or (before.tail or "").strip():
             break
