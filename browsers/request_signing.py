@@ -25,20 +25,16 @@ _REQUEST_S, DIRECTORY_S = 60, 3_600
 KEY_BYTES = 32
 _PORTS = {"https": 443, "http": 80}
 
-
-_HEADER_ORDER = {
-    name: place
-    for place, name in enumerate(
-        "cache-control sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin content-type upgrade-insecure-requests "
-        "user-agent accept-language accept".split()
-    )
-}
+_HEADER_ORDER = (
+    "cache-control sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform origin content-type upgrade-insecure-requests "
+    "user-agent accept-language accept"
+).split()
 """Order in which Chrome passes on the headers of a document (156); others follow. Changed requests must keep it."""
 
 
 def order_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the headers of a document for a command, in the order in which Chrome sends them."""
-    ordered = sorted(headers.items(), key=lambda header: _HEADER_ORDER.get(header[0].lower(), len(_HEADER_ORDER)))
+    ordered = sorted(headers.items(), key=lambda one: [*_HEADER_ORDER, one[0].lower()].index(one[0].lower()))
     return [{"name": name, "value": value} for name, value in ordered]
 
 

@@ -21,7 +21,7 @@ USER_AGENT_NAME = "search-mcp"
 """Product token of this program in robots.txt; groups for `*` apply if none names it."""
 
 _USES = {"ai-input": "input", "ai-train": "train", "train-ai": "train", "search": "search"}
-_VALUES = {"yes": "allowed", "y": "allowed", "no": "disallowed", "n": "disallowed"}
+_VALUES = {"yes": "allowed", "y": "allowed", "?1": "allowed", "no": "disallowed", "n": "disallowed", "?0": "disallowed"}
 _NO_AI = frozenset({"noai", "noimageai"})
 _STATEMENTS = ("content-signal", "content-usage")
 _MAX_VALUE = 200
@@ -30,6 +30,7 @@ RSL_RELATION = "license application/rsl+xml"
 _PRICE = re.compile(r"(?:[A-Z$\u20ac\u00a3\u00a5]{1,4} ?)?\d[\d.,]{0,15}(?: ?[A-Z$\u20ac\u00a3\u00a5]{1,4})?", re.ASCII)
 _AMOUNT = re.compile(r"\d[\d.]{0,30}", re.ASCII)
 _MAX_LINES, _MAX_UNIT = 20_000, 10
+_BASE64_URL = str.maketrans("-_", "+/")
 
 _PHRASES = {"input": "AI input", "train": "training", "search": "search", "mining": "text and data mining"}
 
@@ -45,7 +46,8 @@ def from_headers(headers: Mapping[str, str], url: str) -> list[Wish]:
     for link in parse_link_header(headers.get("link", ""), url):
         if f"{link.get('rel', '')} {link.get('type', '')}".lower() == RSL_RELATION:
             wishes.append(_build_license(url, link["href"], "header Link"))
-    if headers.get("www-authenticate", "").lower().startswith("license"):
+    challenges = headers.get("www-authenticate", "").lower().replace("\n", ",").split(",")
+    if any(challenge.split()[:1] == ["license"] for challenge in challenges):
         wishes.append(Wish("license", "required", "header WWW-Authenticate"))
     return wishes
 
@@ -68,7 +70,8 @@ def from_robots(text: str, url: str) -> list[Wish]:
 
     The rule with the longest matching path counts, and all of equal length.
     """
-    licenses, groups = _parse_robots(text)
+    addresses, groups = _parse_robots(text)
+    licenses = [_build_license(url, address, "robots.txt License") for address in addresses]
     for agents in ({USER_AGENT_NAME}, {"*"}, set[str]()):
         rules = [rule for names, rules in groups if names & agents or names == agents for rule in rules]
         if rules or any(names & agents for names, _ in groups):
@@ -78,8 +81,8 @@ def from_robots(text: str, url: str) -> list[Wish]:
 
 
 @lru_cache(maxsize=16)
-def _parse_robots(text: str) -> tuple[list[Wish], list[tuple[set[str], list[tuple[str, str]]]]]:
-    """Return the licenses in a robots.txt, and its groups: the agents, and name and value of each statement."""
+def _parse_robots(text: str) -> tuple[list[str], list[tuple[set[str], list[tuple[str, str]]]]]:
+    """Return the addresses of licenses in a robots.txt, and its groups: agents, and name and value of statements."""
     groups: list[tuple[set[str], list[tuple[str, str]]]] = [(set(), [])]
     licenses, is_naming = [], False
     for line in text.removeprefix("\ufeff").splitlines()[:_MAX_LINES]:
@@ -92,7 +95,7 @@ def _parse_robots(text: str) -> tuple[list[Wish], list[tuple[set[str], list[tupl
         elif name in _STATEMENTS:
             groups[-1][1].append((name, value))
         elif name == "license" and value:
-            licenses.append(Wish("license", clean_line(value, _MAX_VALUE), "robots.txt License"))
+            licenses.append(value)
         is_naming = name == "user-agent" or (is_naming and not name)
     return licenses, groups
 
@@ -123,7 +126,7 @@ def matches_path(pattern: str, path: str) -> bool:
 
 
 def _read_preferences(text: str, source: str) -> Iterator[Wish]:
-    for part in text.replace(";", ",").split(","):
+    for part in text.replace(";", ",").replace("\n", ",").split(","):
         name, _, value = part.partition("=")
         use, wish = _USES.get(name.strip().lower()), _VALUES.get(value.strip().strip('"').lower())
         if use and wish:
@@ -142,7 +145,7 @@ def _read_reservation(named: Mapping[str, str], place: str, base: str) -> list[W
 
 
 def _is_no_ai(text: str) -> Iterator[bool]:
-    return (part.rpartition(":")[2].strip() in _NO_AI for part in text.lower().replace("\n", ",").split(","))
+    return (part.rpartition(":")[2].strip() in _NO_AI for part in ",".join(text.lower().split()).split(","))
 
 
 def combine(wishes: Iterable[Wish]) -> tuple[Wish, ...]:
@@ -175,7 +178,8 @@ def read_price(headers: Mapping[str, str], body: str) -> str | None:
     if _PRICE.fullmatch(price := headers.get("crawler-price", "").strip()):
         return f"{price} (crawler-price)"
     try:
-        offers = json.loads(base64.b64decode(headers.get("payment-required", ""), validate=True) or body)["accepts"]
+        encoded = headers.get("payment-required", "").translate(_BASE64_URL).rstrip("=")
+        offers = json.loads(base64.b64decode(encoded + -len(encoded) % 4 * "=", validate=True) or body)["accepts"]
         offer = offers[0]
         amount = offer["amount"] if "amount" in offer else offer["maxAmountRequired"]
         unit = (offer.get("extra") or {}).get("name") or offer.get("asset")

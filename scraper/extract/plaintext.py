@@ -15,25 +15,15 @@ from scraper.html.dom.parsing import MARKUP_START, is_binary
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.text import sanitize
 from scraper.text.markdown_structure import fence, find_headings, format_json
+from scraper.values.text import read_table
 
 _MAX_CHARACTERS = 4_000_000
 
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
 _PROSE_TYPES = frozenset({"text/plain", ""})
-_LANGUAGES = dict(
-    pair.split(":")
-    for pair in "text/csv:csv text/tab-separated-values:tsv text/css:css text/javascript:javascript "
-    "application/javascript:javascript application/x-javascript:javascript application/ecmascript:javascript "
-    "application/yaml:yaml application/x-yaml:yaml text/yaml:yaml application/toml:toml application/x-sh:bash "
-    "application/sql:sql application/x-ndjson:json application/jsonl:json application/graphql:graphql".split()
-)
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_DOCUMENT_TYPES = dict(
-    pair.split(":")
-    for pair in f"application/pdf:PDF application/msword:Word {_OFFICE}.wordprocessingml.document:DOCX "
-    f"application/vnd.oasis.opendocument.text:OpenDocument application/rtf:RTF application/epub+zip:EPUB "
-    f"{_OFFICE}.spreadsheetml.sheet:XLSX {_OFFICE}.presentationml.presentation:PPTX".split()
-)
+_TABLE = read_table(__package__, "plaintext.toml")
+_LANGUAGES: dict[str, str] = _TABLE["languages"]
+_DOCUMENT_TYPES: dict[str, str] = _TABLE["documents"]
 
 
 def is_page(snapshot: Snapshot) -> bool:

@@ -18,7 +18,7 @@ from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.url_patterns import find_language, find_section, is_looping, split_stems
 from scraper.urls import page_key, site_host
-from scraper.values.text import truncate
+from scraper.values.text import read_table, truncate
 
 _OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
@@ -83,10 +83,7 @@ _MAX_NAMED = 0.2
 """Largest share of pages in a maze whose title has a word of the link text."""
 
 
-_FILE_SUFFIXES = frozenset(
-    "png jpg jpeg gif webp avif svg ico css js mjs map woff woff2 ttf otf eot mp3 mp4 webm ogg wav avi mov zip gz tgz "
-    "bz2 xz 7z rar exe dmg iso apk deb rpm jar whl wasm ics asc sig sha256 torrent xml rss atom".split()
-)
+_FILE_SUFFIXES = frozenset(read_table(__package__, "urls.toml")["file_suffixes"].split())
 _ACTION = re.compile(
     r"add[-_]to[-_](?:cart|wishlist)(?:[=?]|/\d)|[?&](?:replytocom|share|oldid|diff)=|[?&](?:action|do)="
     r"(?:edit|submit|delete|remove|purge|rollback|login|logout|reply|vote|unsubscribe)\b",

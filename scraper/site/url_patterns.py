@@ -12,6 +12,7 @@ import ada_url
 from scraper.site.model import SitePage
 from scraper.text.terms import CAMEL_CASE, DIGITS, ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 from scraper.urls import CACHED_URLS
+from scraper.values.text import read_table
 
 _SATURATION = 0.6
 """Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""
@@ -32,10 +33,7 @@ _MIN_WORD = 3
 
 _MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
-_LANGUAGES = frozenset(
-    "ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt "
-    "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
-)
+_LANGUAGES = frozenset(read_table(__package__, "urls.toml")["languages"].split())
 _LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 

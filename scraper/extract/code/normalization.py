@@ -66,9 +66,8 @@ def _remove_labels(block: Element) -> None:
         if one is bar or (_is_short(one) and (not label or is_language_name(label))):
             _store_language(block, label)
             remove(one)
-    for before in list(islice(block.itersiblings(preceding=True), _MAX_SIBLINGS)):
-        if before.tag not in ("span", "a"):
-            continue
+    nearest = islice(block.itersiblings(preceding=True), _MAX_SIBLINGS)
+    for before in [one for one in nearest if one.tag in ("span", "a")]:
         is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
         if not is_button or (before.tail or "").strip():
             break
