@@ -45,6 +45,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
             if beside is not None and is_numbering and "".join(text_of(beside).split()).isdecimal():
                 remove(beside)
         _remove_labels(block)
+        _remove_buttons(block)
     for box in _BOXES(root):  # custom boxes that declare a language and contain only text
         named = box.tag != "div" or _BOX_CLASS.search((box.get("class") or "").lower()) is not None
         if named and text_of(box).strip() and next(box.iterdescendants(*_NO_CODE), None) is None:
@@ -53,7 +54,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 
 
 def _remove_labels(block: Element) -> None:
-    """Remove bars with buttons in a block, the language label beside its sole code, and labels before it."""
+    """Remove bars with buttons in a block, and the language label beside its sole code."""
     bar = _bar_inside(block)
     codes = list(islice(block.iter("code"), 2))
     beside = [] if bar is None else [bar]
@@ -66,12 +67,16 @@ def _remove_labels(block: Element) -> None:
         if one is bar or (_is_short(one) and (not label or is_language_name(label))):
             _store_language(block, label)
             remove(one)
+
+
+def _remove_buttons(block: Element) -> None:
+    """Remove labels of buttons before a block, such as "Copy to clipboard"."""
     nearest = islice(block.itersiblings(preceding=True), _MAX_SIBLINGS)
     for before in [one for one in nearest if one.tag in ("span", "a")]:
         is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
         if not is_button or (before.tail or "").strip():
             break
-        remove(before)  # a label of a button, such as "Copy to clipboard"
+        remove(before)
 
 
 def _bar_inside(block: Element) -> Element | None:
