@@ -29,6 +29,7 @@ _BUYABLE = frozenset(
 _SIGNS = {
     "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "¥": "JPY", "C$": "CAD", "CA$": "CAD",
     "A$": "AUD", "AU$": "AUD", "zł": "PLN", "Kč": "CZK", "kr": "SEK", "R": "ZAR", "Rs": "INR", "Rs.": "INR",
+    "₽": "RUB", "Lei": "RON", "тг.": "KZT", "ر.س": "SAR", "Kn": "HRK",
 }  # fmt: skip
 _TAG = re.compile(r"<[^>]+>")
 _NO_LETTER = re.compile(r"[\W_]+")

@@ -89,11 +89,8 @@ def _lines(graph: SchemaGraph, value: Any) -> list[str]:
     found: list[str] = []
     for text in _texts(graph, value, 0):
         lines = (_clean_line(part[:_MAX_LINE]) for part in _BREAKS.split(text))
-        found += [
-            line
-            for line in lines
-            if line and not (STEP_MARK.fullmatch(line) or INGREDIENT_HEADING.fullmatch(line.rstrip(" :")))
-        ]
+        marks = (STEP_MARK, INGREDIENT_HEADING)
+        found += [line for line in lines if line and not any(mark.fullmatch(line.rstrip(" :")) for mark in marks)]
     return found[:_MAX_LINES]
 
 
