@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from scraper.extract.markdown.tree_converter import SoupTag, TreeConverter
-from scraper.html.dom.parsing import BLOCKS
+from scraper.extract.markdown.tree_converter import TreeConverter
+from scraper.html.dom.parsing import BLOCKS, Element
 
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 
 
-class _StockTag(SoupTag):
-    """The part of a BeautifulSoup tag that only rules use which the product replaces."""
+class SoupTag:
+    """The part of a BeautifulSoup tag that rules use, for one lxml element."""
 
-    __slots__ = ()
+    __slots__ = ("element", "name")
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self.name = str(element.tag)
+
+    @property
+    def attrs(self) -> Mapping[str, str]:
+        return cast("Mapping[str, str]", self.element.attrib)
+
+    @property
+    def parent(self) -> SoupTag | None:
+        parent = self.element.getparent()
+        return None if parent is None else SoupTag(parent)
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        return self.element.get(name, default)
 
     def __getitem__(self, name: str) -> str:
         return str(self.element.attrib[name])
@@ -24,10 +40,10 @@ class _StockTag(SoupTag):
     def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[SoupTag]:
         names = [name] if isinstance(name, str) else name
         found = self.element.iterdescendants(*names)
-        return [_StockTag(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
+        return [SoupTag(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
 
     def find_previous_siblings(self, name: str | None = None) -> list[SoupTag]:
-        return [_StockTag(element) for element in self.element.itersiblings(name or "*", preceding=True)]
+        return [SoupTag(element) for element in self.element.itersiblings(name or "*", preceding=True)]
 
     def find_previous_sibling(self, name: str | None = None) -> SoupTag | None:
         return next(iter(self.find_previous_siblings(name)), None)
@@ -39,11 +55,11 @@ class StockConverter(TreeConverter):
     blocks_with_loose_edges: ClassVar[frozenset[str]] = BLOCKS
     blocks_with_loose_neighbors: ClassVar[frozenset[str]] = BLOCKS | {"pre"}
     trims_blanks: ClassVar[bool] = False
-    soup_tag: ClassVar[type[SoupTag]] = _StockTag
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None. The product removes videos before it converts a page."""
-        return self.get_conv_fn_cached(name) if name == "video" else super().find_rule(name)
+        rule = self.get_conv_fn_cached(name) if name == "video" else super().find_rule(name)
+        return None if rule is None else lambda element, text, parent_tags: rule(SoupTag(element), text, parent_tags)
 
     def collapse_whitespace(self, text: str) -> str:
         """Collapse white space outside of preformatted text as markdownify does."""

@@ -199,17 +199,19 @@
   };
   const STRUCK = new Set(['S', 'DEL', 'STRIKE']);
   const KEEPS_LINES = new Set(['PRE', 'CODE', 'TEXTAREA', 'SAMP', 'KBD']);
+  const BLOCKS = new Set(['block', 'flex', 'grid', 'table', 'list-item']);
   const textStyleOf = (name, style, element) => {
     const found = [];
     if (style.textDecorationLine.includes('line-through') && !STRUCK.has(name)) found.push('struck');
     if (/^pre|^break/.test(style.whiteSpace) && !KEEPS_LINES.has(name)) {
       for (let node = firstChild(element); node; node = nextSibling(node)) {
         if (!isText(node) || !/\S\s*\n\s*\S|\n\s*\n/.test(node.data)) continue;
-        found.push('lines');
+        found.push(style.whiteSpace === 'pre-line' ? 'lines' : 'spaces');
         break;
       }
     }
     if (style.display.startsWith('inline') && name === 'DIV') found.push('inline');
+    if (name === 'SPAN' && BLOCKS.has(style.display) && nextSibling(element)?.nodeType === 1) found.push('block');
     if (name === 'SPAN' && RAISED[style.verticalAlign]) found.push(RAISED[style.verticalAlign]);
     if (name === 'OL' && LIST_TYPES[style.listStyleType]) found.push(LIST_TYPES[style.listStyleType]);
     return found.join(' ');

@@ -17,7 +17,7 @@ NUMBERING = frozenset(TABLE["line_numbers"].split())
 _CONTROLS = frozenset("copy-button copybtn clipboard-copy zeroclipboard-container".split())
 _NOT_CODE_CLASSES = NUMBERING | _CONTROLS
 _NOT_CODE_TAGS = frozenset({"button", "clipboard-copy", "input", "select"})
-_LAYOUT_TAGS = ("br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
+_LAYOUT_TAGS = ("a", "br", "div", "p", "tr", "li", "code", "button", "clipboard-copy", "input", "select")
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
 _STYLES = etree.XPath("descendant::*/@style", smart_strings=False)
 _LINE_TAGS = frozenset({"div", "p", "tr", "li"})
@@ -149,6 +149,9 @@ def _is_not_code(element: Element) -> bool:
     """Return True for line numbers, buttons and popups."""
     if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(classes_of(element)):
         return True
+    if element.tag == "a" and (number := text_of(element).strip()).isdecimal():  # a link of a line to itself
+        element.tail = (element.tail or "").removeprefix(" ")
+        return (element.get("href") or "").partition("#")[2].endswith(number)
     name, style = element.get("class"), element.get("style")
     if name and (_POPUP.search(name) or (_NUMBER_CLASS.search(name) and text_of(element).strip().isdecimal())):
         return True
@@ -156,11 +159,7 @@ def _is_not_code(element: Element) -> bool:
 
 
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "data-enlighter-language", "language")
-_LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:ltx_lst_language|language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
-    r"|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
-    re.IGNORECASE,
-)
+_LANGUAGE_CLASS = re.compile(TABLE["language_class"], re.IGNORECASE)
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
 _NO_LANGUAGE, _HIGHLIGHTER_CLASSES, _KNOWN_LANGUAGES = (
     frozenset(TABLE[name].split()) for name in ("no_languages", "highlighters", "languages")

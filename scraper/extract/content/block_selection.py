@@ -31,7 +31,7 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     chosen = select_data(page, chosen, p, types)
     if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads
         chosen = select_headings(page, chosen, p)
-    chosen = units.fill(page, chosen, types)
+    chosen = units.fill(page, chosen, p, types)
     is_documentation = types["documentation"] >= _MIN_DOCUMENTATION
     if not is_documentation:  # references repeat the same sentences for many items
         repeatable = cells | find_listed(page, types)

@@ -92,7 +92,7 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     spaced = names.lower().replace("_", " ").replace("-", " ")
     parts = spaced.split()
     is_advertisement = not _ADVERTISEMENTS.isdisjoint(parts)
-    if "advertis" in spaced or "sponsor" in spaced or "promot" in spaced:
+    if any(start in spaced for start in _ADVERTISEMENT_STARTS):
         is_advertisement |= any(part.startswith(_ADVERTISEMENT_STARTS) and part.isalnum() for part in parts)
     return ClassNameFeatures(
         TAGS.get(tag, len(TAGS)),

@@ -67,7 +67,7 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     prediction = model.predict(statistics)
     chosen = select_blocks(statistics, prediction.probabilities, prediction.page_types)
     page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
-    written = units.fill(statistics, chosen, prediction.page_types, figures=True)
+    written = units.fill(statistics, chosen, prediction.probabilities, prediction.page_types, figures=True)
     torn = units.count_torn(statistics, written, prediction.page_types)
     written |= find_unselected_items(statistics, chosen, prediction.probabilities, prediction.page_types)
 

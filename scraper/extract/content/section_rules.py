@@ -23,8 +23,8 @@ _MAX_LISTS = 0.6
 """Probability of the page types of lists, whose items may be headings alone."""
 
 _MIN_ITEMS = 4
-_CERTAIN = 0.8
-"""Probability. A heading with at least this stays without its text."""
+_CERTAIN, _MAX_LINKS = 0.8, 40
+"""Probability from which a heading stays without its text, and maximum words of the text in its element that stay."""
 
 _LIST_PAGE, _MIN_LISTED = 0.4, 8
 """Minimum probability of a page of a list, and its minimum items."""
@@ -78,6 +78,8 @@ class SectionSpan(NamedTuple):
     """Start of the next heading of the same or a higher level."""
     container_end: int
     """End of the innermost ancestor that contains text below the heading."""
+    own_end: int
+    """End of the innermost ancestor with more than the heading if it begins with it, else of the heading."""
 
 
 def find_headings(page: PageStatistics) -> list[SectionSpan]:
@@ -85,23 +87,29 @@ def find_headings(page: PageStatistics) -> list[SectionSpan]:
     elements = np.flatnonzero((page.element_tag >= 1) & (page.element_tag <= 6) & (page.blocks > 0))
     starts, levels = page.first[elements].tolist(), page.element_tag[elements].tolist()
     # Lists: a number of an array takes several times as long to read.
-    words, parents, lasts = compute_prefix_sums(page.lengths).tolist(), page.parent.tolist(), page.last.tolist()
+    words, parents = compute_prefix_sums(page.lengths).tolist(), page.parent.tolist()
+    firsts, lasts = page.first.tolist(), page.last.tolist()
     followers = [page.n] * 7
     """For each level, the start of the next heading of this or a higher level."""
     found: list[SectionSpan] = []
     for element, start, level in zip(elements[::-1].tolist(), starts[::-1], levels[::-1], strict=True):
-        end = lasts[element]
+        end = own_end = lasts[element]
         container = element
+        while container >= 0 and lasts[container] == end:
+            container = parents[container]
+        if container >= 0 and firsts[container] == start:
+            own_end = lasts[container]
         while container >= 0 and words[lasts[container]] - words[end] < _WRAPPER_WORDS:
             container = parents[container]
         container_end = lasts[container] if container >= 0 else page.n
-        found.append(SectionSpan(level, start, end, max(followers[6], end), max(followers[level], end), container_end))
+        nexts = max(followers[6], end), max(followers[level], end)
+        found.append(SectionSpan(level, start, end, *nexts, container_end, own_end))
         followers[level:] = [start] * (7 - level)
     return found[::-1]
 
 
 def select_headings(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
-    """Select headings of selected sections, except those of level 1: the title of the page is returned separately."""
+    """Select headings of selected sections, except the title of the page, which is returned separately."""
     completed = chosen.copy()
     for heading in find_headings(page):
         at, section = (
@@ -110,7 +118,7 @@ def select_headings(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> B
         )
         words = page.lengths[section]
         if (
-            heading.level > 1
+            (heading.level > 1 or chosen[: heading.start].any())
             and not chosen[at].any()
             and page.lengths[at].sum() <= _MAX_HEADING_WORDS
             and p[at].max() >= _POSSIBLE_HEADING
@@ -138,7 +146,11 @@ def drop_empty_headings(
         is_repeated = below < page.n and page.heading[below] and page.text_ids[below] == page.text_ids[heading.start]
         is_empty = heading.end < heading.section_end <= below and not has_items and heading.level > 1
         is_item = page.cards[heading.start] >= _MIN_ITEMS
-        if is_repeated or (is_empty and not is_item and p[at].max() <= _CERTAIN):
+        own = slice(heading.end, heading.own_end)
+        is_alone = heading.end < heading.own_end <= heading.next_heading and not (is_item or remaining[own].any())
+        if is_alone and not is_repeated and page.lengths[own].sum() <= _MAX_LINKS and not page.side_kinds[own].any():
+            remaining[own] = True  # links to other parts, as below "See also"
+        elif is_repeated or (is_empty and not is_item and p[at].max() <= _CERTAIN):
             remaining[at] = False
     return remaining
 

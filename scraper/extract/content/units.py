@@ -27,14 +27,17 @@ _POSSIBLE = 0.3
 _MIN_HALF = 3
 """Words of each half of a sentence."""
 
-_MAX_GAP, _MAX_GAP_WORDS, _MAX_LEVELS, _MAX_LINKED = 16, 200, 1, 0.3
+_MAX_GAP, _MAX_GAP_WORDS, _MAX_LEVELS, _MAX_LINKED = 16, 200, 2, 0.3
 """Bounds of what is selected between siblings: blocks, words, levels below the common parent, characters in links."""
+_MAX_REPEATS = 5
+"""Times that a page may say what stands between siblings. What it says more often is a part of its design."""
 _MAX_LEAD, _MAX_LINKED_LINE, _MIN_AROUND = 40, 0.5, 20
 """Blocks between the title and the content, share of links in a line of a figure, and selected words around a part."""
 _BESIDE = sum(1 << class_name_features.AREAS.index(name) for name in ("nav", "aside", "form", "footer", "dialog"))
+_ARTICLE, _FIGURE = (1 << class_name_features.AREAS.index(name) for name in ("article", "figure"))
 _MAX_LISTS = 0.4
-_MAX_FORUM = 0.3
-"""Probabilities of page types whose gaps are signatures and other goods."""
+_MAX_FORUM, _MAX_ARTICLE = 0.3, 0.5
+"""Probabilities of page types whose gaps are signatures, other goods, and what texts of references omit."""
 _APART = frozenset({"nav", "aside", "footer", "form", "header", "dialog", "button"})
 _MAX_ADVERTISEMENT = 40
 """Words. A larger part with such a name is judged by its text."""
@@ -45,8 +48,8 @@ def find_units(page: PageStatistics) -> list[Unit]:
     in_terms = (page.element_tag == TAGS["dl"])[page.up]
     is_term = in_terms & np.isin(page.element_tag, (TAGS["dt"], TAGS["dd"]))
     is_whole = np.isin(page.element_tag, _WHOLE)
-    is_whole |= ((page.element_tag == TAGS["div"]) & (in_terms | _are_notes(page))) | _are_side_notes(page)
-    is_whole |= page.element_tag == TAGS["dl"]
+    is_whole |= np.isin(page.element_tag, (TAGS["div"], TAGS["aside"])) & _are_notes(page)
+    is_whole |= ((page.element_tag == TAGS["div"]) & in_terms) | (page.element_tag == TAGS["dl"])
     lengths = compute_prefix_sums(page.lengths)
     is_whole |= (page.element_tag == TAGS["tr"]) & (page.sum_inside(lengths) <= _MAX_ROW_WORDS)
     ranges = zip(page.first[is_whole].tolist(), page.last[is_whole].tolist(), strict=True)
@@ -64,9 +67,11 @@ def _are_notes(page: PageStatistics) -> BlockMask:
 
 
 def _are_side_notes(page: PageStatistics) -> BlockMask:
-    """Return a mask of the elements `aside` with the name of a note or fact box, which belong to the text."""
-    are_asides: BlockMask = page.element_tag == TAGS["aside"]
-    return are_asides & _are_notes(page) if are_asides.any() else are_asides
+    """Return a mask of the elements `aside` in an article or with the name of a note, which belong to the text."""
+    are_asides: BlockMask = (page.element_tag == TAGS["aside"]) & (page.blocks > 0)
+    places = np.flatnonzero(are_asides)
+    are_asides[places] = (page.areas[page.first[places]] & _ARTICLE > 0) | _are_notes(page)[places]
+    return are_asides
 
 
 def find_rows(page: PageStatistics) -> list[Unit]:
@@ -146,12 +151,15 @@ def pool(page: PageStatistics, p: FloatArray, units: list[Unit]) -> FloatArray:
     return pooled
 
 
-def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *, figures: bool = False) -> BlockMask:
+def fill(
+    page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float], *, figures: bool = False
+) -> BlockMask:
     """Select what stands between two selected siblings, except on pages of forums and lists.
 
     Parts with figures are selected only with `figures`: texts of references omit captions.
     """
     filled = chosen.copy()
+    levels = _MAX_LEVELS if figures or types["article"] < _MAX_ARTICLE else 1
     has_goods = types["listing"] + types["collection"] >= _MAX_LISTS
     if figures:
         for number in _find_parts(page, chosen, (TAGS["dl"],) if has_goods else (TAGS["dl"], TAGS["figure"])):
@@ -161,12 +169,18 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
         return filled
     is_item = page.tag == TAGS["li"]
     places = np.flatnonzero(filled & (is_item | (not has_goods)))
+    repeats = np.bincount(page.text_ids)[page.text_ids]
+    depths = page.sum_ancestors(page.blocks != page.blocks[page.up])  # wrappers of the same blocks are one level
     for start, end in zip((places[:-1] + 1).tolist(), places[1:].tolist(), strict=True):
         if (
             0 < end - start <= _MAX_GAP
+            and repeats[start:end].min() <= _MAX_REPEATS
             and page.lengths[start:end].sum() <= _MAX_GAP_WORDS
-            and page.links[start:end].sum() <= _MAX_LINKED * page.characters[start:end].sum()
-            and _are_siblings(page, start - 1, end)
+            and (
+                page.links[start:end].sum() <= _MAX_LINKED * page.characters[start:end].sum()
+                or (figures and p[start:end].min() >= _POSSIBLE and not page.areas[start] & _FIGURE)
+            )
+            and _are_siblings(page, start - 1, end, depths, levels)
             and not _is_apart(page, start, end, figures=figures)
         ):
             filled[start:end] = True
@@ -210,8 +224,8 @@ def _find_controls(page: PageStatistics, at: slice) -> BlockMask:
     return linked
 
 
-def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:
-    """Return True if the elements of two blocks have a common parent at most `_MAX_LEVELS` above each."""
+def _are_siblings(page: PageStatistics, before: int, behind: int, depths: FloatArray, levels: int) -> bool:
+    """Return True if the elements of two blocks have a common parent at most `levels` above each, by these depths."""
     owners = int(page.owner[before]), int(page.owner[behind])
     around = owners[0]
     while around >= 0 and page.last[around] <= behind:
@@ -220,7 +234,7 @@ def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:
         return False
     if owners[0] != around and page.last[owners[0]] > before + 1:
         return False  # the rest of a heading may be controls
-    return all(page.depth[owner] - page.depth[around] <= _MAX_LEVELS for owner in owners)
+    return all(depths[owner] - depths[around] <= levels for owner in owners)
 
 
 def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool = False, is_part: bool = False) -> bool:
@@ -229,7 +243,7 @@ def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool = Fal
     A figure or list (`is_part`) may hold buttons, and names such as `author` and `meta`.
     """
     elements = page.segments.elements
-    kinds, tags = (COMMENTS | TEASERS, _APART - {"button"}) if is_part else (SIDE | COMMENTS | TEASERS, _APART)
+    kinds, tags = (COMMENTS | TEASERS, _APART - {"button", "aside"}) if is_part else (SIDE | COMMENTS | TEASERS, _APART)
     low, high = np.searchsorted(page.first, (start, end)).tolist()
     for number in range(low, high):
         if page.last[number] > end or page.first[number] == page.last[number]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from scraper.extract.markdown import tree_converter
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, Tags
 from scraper.html.dom.parsing import LISTS, Element, classes_of, find_by_class, pad_names, remove, text_of
 from scraper.text.numerals import format_numeral
 from scraper.text.terms import CAMEL_CASE
@@ -56,7 +56,7 @@ def _find_first_text(place: Element) -> Element:
 class ListRules(MarkdownRules):
     """Rules of `ul`, `ol`, `li`, `dt`, `dd`, and of checkboxes in them."""
 
-    def convert_list(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_list(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Return a list, on lines of its own."""
         text = text.strip("\n")
         if not text:
@@ -65,16 +65,16 @@ class ListRules(MarkdownRules):
 
     convert_ul = convert_ol = convert_list
 
-    def convert_li(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_li(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Return an item with its marker, its lines indented by the marker's width."""
         text = text.strip()
         if not text:
             return ""
-        marker = self._choose_marker(el.element)
+        marker = self._choose_marker(el)
         if "\n" in text:
             indent = " " * (len(marker) if marker[0] != "-" else 2)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
-        before, parent = el.element.getprevious(), el.element.getparent()
+        before, parent = el.getprevious(), el.getparent()
         text_before = before.tail if before is not None else parent.text if parent is not None else None
         opening = "\n" if text_before and text_before.strip() else ""  # text in the list itself
         return f"{opening}{marker}{text}\n"
@@ -95,7 +95,7 @@ class ListRules(MarkdownRules):
         # Markdown has no letters, and counts only up.
         return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else tree_converter.ESCAPED_POINT} "
 
-    def convert_dt(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_dt(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Return a term on a line of its own."""
         text = " ".join(text.split())
         return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
@@ -140,14 +140,12 @@ _CALLOUT_CLASS = re.compile(
     + r"|[\s_-](?:notes?|tip|important|warning|caution|danger|info)[\s_-]"
 )
 
-_KIND_BY_NAME: dict[str, str] = _NAMES["other_kinds"] | {name: name for name in _NAMES["kinds"].split()}
-_KIND_BY_TITLE = {
-    name: _KIND_BY_NAME[name] for name in "note info tip important warning caution danger hint attention".split()
-} | {"notes": "note"}
+_KIND_BY_NAME: dict[str, str] = _NAMES["kinds"] | {kind: kind for kind in _NAMES["own_kinds"].split()}
+_KIND_BY_TITLE = {name: _KIND_BY_NAME[name] for name in _NAMES["titles"].split()}
 _SECTION_HEADINGS = frozenset({"h1", "h2"})
 """Headings of page sections. Below a heading `Notes` are the sources of an article, no callout."""
 
-_AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
+_AMBIGUOUS_KINDS = frozenset(_NAMES["ambiguous_kinds"].split())
 """Kinds whose names are also common classes of `details` elements that are not callouts."""
 _CONTAINERS = frozenset(_NAMES["containers"].split())
 _COMPOUND = WordPattern(_NAMES["compound"], re.NOFLAG)

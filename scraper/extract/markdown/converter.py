@@ -15,9 +15,9 @@ from scraper.extract.markdown import block_rules, tree_converter
 from scraper.extract.markdown.block_rules import CalloutRules, ListRules
 from scraper.extract.markdown.link_image_rules import LinkImageRules, escape_label
 from scraper.extract.markdown.table_rules import TableRules
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, Tags
 from scraper.extract.normalize import elements, footnotes
-from scraper.html.dom.parsing import ALL_BLOCKS, UNREADABLE, Element, attribute_selector, collect_names, text_of
+from scraper.html.dom.parsing import INLINE, UNREADABLE, Element, attribute_selector, collect_names, text_of
 from scraper.html.math import formulas, tex_delimiters
 from scraper.html.page.text_styles import rename_inline_elements
 from scraper.model import Image, Link
@@ -43,10 +43,10 @@ class _FootnoteRules(MarkdownRules):
 
 _EDGE_SIGNS = ".,:;!?\u2026\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _MAX_OPTIONS = 12
-_MARKS = frozenset("+-0123456789")
-_MAX_MARKER = 4
-"""Characters of the number of an item. A longer one at the beginning of a paragraph is a year."""
-_MAX_PRICE = 20
+_MARKS = frozenset("+->~0123456789")
+_MAX_MARKER = 10
+"""Characters of the marker of an item. Markdown takes no longer one."""
+_MAX_PRICE, _MAX_START = 20, 100
 
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
@@ -136,10 +136,10 @@ def _script(mark: str, text: str) -> str:
     return mark + text if text.isalnum() else f"{mark}({text})"
 
 
-def _character_before(element: Element) -> str:
+def _character_before(element: Element, length: int = 1) -> str:
     before, parent = element.getprevious(), element.getparent()
     text = before.tail or text_of(before) if before is not None else parent.text if parent is not None else ""
-    return (text or "")[-1:]
+    return (text or "")[-length:]
 
 
 def _is_price(cents: Element) -> bool:
@@ -149,20 +149,37 @@ def _is_price(cents: Element) -> bool:
     return any(category(sign) == "Sc" for sign in text)
 
 
+def _escape_marker(block: Element, text: str) -> str:
+    """Escape the first word of a block if it looks like a marker, but no neighbor has its sign or the next number."""
+    mark = text.split(None, 1)[0]
+    number, sign = mark[:-1], mark[-1:]
+    if mark.startswith("~~~"):
+        return "\\" + text
+    if sign in (".", ")") and number.isdigit() and len(text) > len(mark) and len(mark) < _MAX_MARKER:
+        marks = {f"{int(number) + step}{sign}" for step in (-1, 1)}
+    elif mark in ("-", "+", ">") and len(text) > 1:
+        marks = {mark}
+    else:
+        return text
+    beside = (one for one in (block.getprevious(), block.getnext()) if one is not None)
+    starts = {word for one in beside for word in text_of(one)[:_MAX_START].split(None, 1)[:1]}
+    return text if marks & starts else f"{number}\\{text[len(number) :]}"
+
+
 def _emphasis(marker: str) -> Callable[..., str]:
-    def rule(self: _PageConverter, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def rule(self: _PageConverter, el: Element, text: str, parent_tags: Tags) -> str:
         body = text.strip()
         is_block = "\n\n" in body or body[:2] == "- " or _HEADING_LIKE.match(body)
         if not body or "_noformat" in parent_tags or is_block:
             return text
-        if not elements.EMPHASIS_TAGS[el.name].isdisjoint(parent_tags):
+        if not elements.EMPHASIS_TAGS[el.tag].isdisjoint(parent_tags):
             return text
         before, after = tree_converter.edge_whitespace(text)
         # A sign between a mark and a letter would make the mark plain text.
-        if not after and (el.element.tail or "")[:1].isalnum():
+        if not after and (el.tail or "")[:1].isalnum():
             after = body[len(body.rstrip(_EDGE_SIGNS)) :]
             body = body.removesuffix(after)
-        if not before and body[:1] in _EDGE_SIGNS and _character_before(el.element).isalnum():
+        if not before and body[:1] in _EDGE_SIGNS and _character_before(el).isalnum():
             before = body[: len(body) - len(body.lstrip(f" {_EDGE_SIGNS}"))]
             body = body.removeprefix(before)
         return f"{before}{marker}{body}{marker}{after}" if body else text
@@ -172,9 +189,9 @@ def _emphasis(marker: str) -> Callable[..., str]:
 
 class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, ListRules):
     def find_rule(self, name: str) -> Callable[..., str] | None:
-        """Return the rule of a tag. Additional blocks and custom elements have rules too."""
+        """Return the rule of a tag. All that is not inline is a block, also elements of unknown name."""
         rule = super().find_rule(name)
-        return self.convert_div if rule is None and (name in ALL_BLOCKS or "-" in name) else rule
+        return self.convert_div if rule is None and name not in INLINE else rule
 
     # Text
 
@@ -205,43 +222,34 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
             text = escape_label(text)
         return text.replace("`", "\\`") if "`" in text else text
 
-    def convert_br(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_br(self, el: Element, text: str, parent_tags: Tags) -> str:
         if "_inline" in parent_tags:
             return " "
-        before = el.element.getprevious()
+        before = el.getprevious()
         doubled = before is not None and before.tag == "br" and not (before.tail or "").strip()
         return "\n\n" if doubled else "  \n"
 
     # Blocks
 
-    def convert_div(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
-        return tree_converter.format_block(text, parent_tags)
-
-    convert_article = convert_section = convert_figcaption = convert_div
-
-    def convert_p(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_div(self, el: Element, text: str, parent_tags: Tags) -> str:
         text = text.strip()
-        if text.startswith("~~~") and "_inline" not in parent_tags:
-            text = "\\" + text
-        mark = text.split(None, 1)[0] if text[:1] in _MARKS and text[1:].strip() else ""
-        beside = (el.element.getprevious(), el.element.getnext()) if mark in ("-", "+") else ()
-        if beside and all(one is None or text_of(one).lstrip()[:1] != mark for one in beside):
-            text = "\\" + text
-        elif len(mark) > _MAX_MARKER and mark[-1] in ".)" and mark[:-1].isdigit():  # a year
-            text = f"{mark[:-1]}\\{text[len(mark) - 1 :]}"
+        if "_inline" not in parent_tags and text[:1] in _MARKS and (el.tag == "p" or (el.text or "").strip()):
+            text = _escape_marker(el, text)
         return tree_converter.format_block(text, parent_tags)
 
-    def convert_hN(self, n: int, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    convert_article = convert_section = convert_figcaption = convert_p = convert_div
+
+    def convert_hN(self, n: int, el: Element, text: str, parent_tags: Tags) -> str:
         text = " ".join(text.split())
         if "_inline" in parent_tags or not text:
             return f" {text} " if text else ""
         text = _CLOSING_MARKS.sub(r"\\\g<0>", text)
         return f"\n\n{'#' * min(n, 6)} {text}\n\n"
 
-    def convert_hr(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_hr(self, el: Element, text: str, parent_tags: Tags) -> str:
         return " " if "_inline" in parent_tags else "\n\n***\n\n"
 
-    def convert_blockquote(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_blockquote(self, el: Element, text: str, parent_tags: Tags) -> str:
         text = text.strip()
         if "_inline" in parent_tags or not text:
             return f" {text} " if text else ""
@@ -254,22 +262,24 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, LinkImageRules, L
     convert_em = convert_i = _emphasis("*")
     convert_del = convert_s = _emphasis("~~")
 
-    def convert_sup(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_sup(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Keep powers: without a mark 10 to the sixth would be read as 106. Ordinals such as 1st are plain text."""
         power = text.strip()
-        if len(power) == 2 and power.isdigit() and _is_price(el.element):
+        if len(power) == 2 and power.isdigit() and _is_price(el):
             return f".{power}"
         if _SIMPLE_POWER.fullmatch(power):
             return power.translate(_SUPERSCRIPTS)
-        is_variable = len(power) == 1 and power.isalpha() and _character_before(el.element).isalpha()
+        before = _character_before(el, 3)  # behind a long number, a letter is the mark of a note
+        is_variable = before[-1:].isalpha() or (len(before) == 3 and before.isdecimal())
+        is_variable = is_variable and len(power) == 1 and power.isalpha()
         return _script("^", power) if is_variable or _EXPONENT.fullmatch(power) else text
 
-    def convert_sub(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_sub(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Keep indices: without a mark the logarithm to base 2 of 8 would be read as log28."""
         index = text.strip()
         if _SIMPLE_INDEX.fullmatch(index):
             return index.translate(_SUBSCRIPTS)
-        return _script("_", index) if _INDEX.fullmatch(index) and _character_before(el.element).strip() else text
+        return _script("_", index) if _INDEX.fullmatch(index) and _character_before(el).strip() else text
 
     def _select(self, element: Element, context: ConversionContext) -> str:
         """Return the options of a selection list; drop a list of more than `_MAX_OPTIONS`, such as countries."""

@@ -2,12 +2,12 @@
 
 import re
 
-from scraper.extract.markdown.tree_converter import MarkdownRules, SoupTag, Tags, edge_whitespace
+from scraper.extract.markdown.tree_converter import MarkdownRules, Tags, edge_whitespace
 from scraper.html.dom.parsing import HEADINGS, Element, classes_of, text_of
 from scraper.html.dom.urls import find_image_source
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
-from scraper.values.text import is_balanced
+from scraper.values.text import is_balanced, read_table
 
 _MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""
@@ -17,10 +17,7 @@ _MAX_TITLE = 100
 
 _PERMALINK_TEXTS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
 _PERMALINK_WORDS = frozenset({"link", "permalink", "anchor", "copy link", "link to this section", "direct link"})
-_PERMALINK_CLASSES = frozenset(
-    "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
-    "docs-heading-anchor-permalink tsd-anchor-icon sl-anchor-link".split()
-)
+_PERMALINK_CLASSES = frozenset(read_table(__package__, "callouts.toml")["permalinks"].split())
 _TITLE_CONTEXTS = frozenset({"_inline", "dt"})
 """Tags around a link that may be the link's own target."""
 _HASHES = re.compile(r"(?<!\S)#{1,6} ")
@@ -53,12 +50,11 @@ def escape_label(text: str) -> str:
 class LinkImageRules(MarkdownRules):
     """Rules of `a`, `img` and video players."""
 
-    def convert_a(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_a(self, element: Element, text: str, parent_tags: Tags) -> str:
         """Return the link; permalinks are removed, and links to their own title become text."""
         label = " ".join(text.split())
         if not label or "_noformat" in parent_tags:
             return text
-        element = el.element
         href = element.get("href")
         anchor = href[1:] if href and href[0] == "#" else None
         # A link to the heading or term that contains it.
@@ -100,9 +96,8 @@ class LinkImageRules(MarkdownRules):
         blocks[at] = f"{marks.group() if marks else ''}[{' '.join(label.split())}]({url})"
         return "\n\n" + "\n\n".join(blocks) + "\n\n"
 
-    def convert_videolink(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_videolink(self, element: Element, text: str, parent_tags: Tags) -> str:
         """Return a line with a link to the page of the video."""
-        element = el.element
         label = escape_label(clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video")
         url = self.url_resolver.absolute(element.get("href"))
         if not url or "_noformat" in parent_tags or "a" in parent_tags:
@@ -116,12 +111,11 @@ class LinkImageRules(MarkdownRules):
             plain = text_of(element) if any(mark in label for mark in "\\*`!") else label
             self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
 
-    def convert_img(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_img(self, element: Element, text: str, parent_tags: Tags) -> str:
         """Return an image that has a description or stands in a figure with a caption; others are dropped.
 
         A heading only gets the description; an emoji becomes a character.
         """
-        element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or element.get("aria-label") or ""), _MAX_ALT)
         is_point = element.get("width") in _INVISIBLE_SIZES and element.get("height") in _INVISIBLE_SIZES
         lazy = (name for name in map(str, element.keys()) if name == "srcset" or name.startswith("data-"))

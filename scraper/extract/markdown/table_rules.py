@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
 from scraper.extract.markdown import tree_converter
-from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, SoupTag, Tags
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, MarkdownRules, Tags
 from scraper.html.dom.parsing import CELLS, HEADINGS, LISTS, TABLE_SECTIONS, Element, element_selector, text_of
 
 _MAX_COLSPAN = 50
@@ -281,32 +281,32 @@ class TableRules(MarkdownRules):
         marker = marker.replace(".", tree_converter.ESCAPED_POINT) if marker[:1].isdigit() else marker
         return f"{bullet}{marker}" + f"  \n{' ' * len(bullet)}".join(filter(None, texts))
 
-    def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_td(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""
-        around = [one.tag for one in islice(el.element.iterancestors(), 3) if one.tag not in TABLE_SECTIONS]
+        around = [one.tag for one in islice(el.iterancestors(), 3) if one.tag not in TABLE_SECTIONS]
         if around[:2] == ["tr", "table"]:
-            self.cells[el.element] = text
+            self.cells[el] = text
             return ""
         return tree_converter.format_block(text, parent_tags)
 
     convert_th = convert_td
 
-    def convert_tr(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_tr(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Return the text unchanged: the table reads its cells."""
         return text
 
-    def convert_table(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+    def convert_table(self, el: Element, text: str, parent_tags: Tags) -> str:
         """Return the table after its caption and other content outside of the cells.
 
         In inline context, as in the cell of another table, return its rows on one line.
         """
         before = text.strip()
         if "_inline" in parent_tags:  # nested: pipes would split the outer cell
-            rows = ((self.cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el.element))
+            rows = ((self.cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el))
             table = "; ".join(filter(None, (" ".join(filter(None, row)) for row in rows)))
             joined = " ".join(filter(None, (before, table)))
             return f" {joined} " if joined else ""
-        table = _format_pipe_table(el.element, self.cells)
+        table = _format_pipe_table(el, self.cells)
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"table": _table}

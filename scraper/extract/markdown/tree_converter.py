@@ -8,9 +8,9 @@ With the stock rules the output is byte for byte that of markdownify.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
 from markdownify import MarkdownConverter
 
@@ -25,32 +25,6 @@ _WHITE = " \t\r\n"
 
 _MAX_DEPTH = 220
 """Levels. Deeper elements only give their text, since the walk is recursive."""
-
-
-class SoupTag:
-    """The part of a BeautifulSoup tag that rules use, for one lxml element."""
-
-    __slots__ = ("element", "name")
-
-    def __init__(self, element: Element) -> None:
-        """Wrap an element."""
-        self.element = element
-        self.name = str(element.tag)
-
-    @property
-    def attrs(self) -> Mapping[str, str]:
-        """Attributes of the element."""
-        return cast("Mapping[str, str]", self.element.attrib)
-
-    @property
-    def parent(self) -> SoupTag | None:
-        """Parent node, or None for the root."""
-        parent = self.element.getparent()
-        return None if parent is None else type(self)(parent)
-
-    def get(self, name: str, default: str | None = None) -> str | None:
-        """Return an attribute, or the default."""
-        return self.element.get(name, default)
 
 
 @dataclass(slots=True)
@@ -94,7 +68,6 @@ class TreeConverter(MarkdownConverter):
     """Tags. White space directly beside these has no meaning."""
     trims_blanks: ClassVar[bool] = True
     """True to remove blanks at the beginning of a line after a block, and double blanks."""
-    soup_tag: ClassVar[type[SoupTag]] = SoupTag
 
     collapse_whitespace: Callable[[str], str]
     """Collapse white space outside of preformatted text. Subclasses define it."""
@@ -133,7 +106,7 @@ class TreeConverter(MarkdownConverter):
         if is_block:
             self.plain_pieces.append(None)
         rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
-        return text if rule is None else rule(self.soup_tag(element), text, parent_tags=context.tags)
+        return text if rule is None else rule(element, text, parent_tags=context.tags)
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None."""

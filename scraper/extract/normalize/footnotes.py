@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from scraper.html.dom.parsing import LISTS, Element, collect_names, element_selector, remove, text_of
+from scraper.html.dom.parsing import HEADINGS, LISTS, Element, collect_names, element_selector, remove, text_of
 
 _MAX_NOTES = 2_000
 """Links of a page that are examined as footnote marks."""
@@ -261,6 +261,11 @@ def find_note_block(target: Element) -> Element | None:
     block: Element | None = target
     while block is not None and block.tag in _INLINE:
         block = block.getparent()
+    if block is not None and block.tag in HEADINGS and not text_of(block).strip(_MARKS + "0123456789"):
+        note = etree.Element("div")  # a number as the heading of its note
+        block.addprevious(note)
+        note.extend([block, *takewhile(lambda one: one.tag in _CONTINUATION_TAGS, block.itersiblings())])
+        return note
     if block is None or block.tag not in _BLOCKS:
         return None
     if block.tag in ("td", "tr"):

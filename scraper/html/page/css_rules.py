@@ -8,7 +8,7 @@ the color of text. Rules beyond `MAX_CSS` are ignored.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple, cast
@@ -30,6 +30,7 @@ from scraper.html.page.css_visibility import (
     parse_declarations,
 )
 from scraper.html.page.style_sheets import DYNAMIC_PSEUDO, MAX_PRELUDE, NAME, SIMPLE_NAME, Rule
+from scraper.values.text import read_table
 
 MAX_CSS = 64_000
 """Characters of the style sheets of a page that are read. Rules that hide are at the top of inlined style sheets.
@@ -56,14 +57,7 @@ _COLORS = re.compile(r"(?<![\w-])color\s*+:[^}]*background|background[^}]*[;\s{]
 _MAY_HIDE = re.compile(
     r"font(?:-size)?\s*+:[^;]*(?<![\d.])(?:0|[1-3]px|\.\d+(?:px|em)|calc)|color\s*+:|animation|var\(|if\("
 )
-_SHOWING_PROPERTIES = {
-    "display": ("display",),
-    "visibility": ("visibility",),
-    "opacity": ("opacity", "animation"),
-    "font-size": ("font-size", "font"),
-    "color": ("color", "background", "background-color"),
-    "place": ("clip", "clip-path", "left", "top", "right", "text-indent", "position", "transform", "scale", "overflow"),
-}
+_SHOWING_PROPERTIES: dict[str, list[str]] = read_table(__package__, "css.toml")["showing_properties"]
 """By what hides text: the properties of another rule that may show it again."""
 _MAX_VARIABLES = 5
 _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
@@ -134,19 +128,20 @@ class _Selectors(NamedTuple):
 
 
 class _HidingRule(NamedTuple):
-    """Selector of a rule that hides, the causes, and whether the rule is important and applies."""
+    """Selector of a rule that hides, the causes, whether it is important and applies, and its place among all rules."""
 
     selector: str
     causes: tuple[str, ...]
     is_important: bool
     applies: bool | None
+    place: int
 
 
 def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> _Selectors:
     hiding: list[_HidingRule] = []
-    shown: defaultdict[tuple[str, bool], set[str]] = defaultdict(set)
+    shown: _Shown = defaultdict(dict)
     vanishing: set[str] = set()
-    for rule in rules:
+    for place, rule in enumerate(rules):
         body = _insert_variables(rule.body, variables)
         if rule.selector.startswith("@"):
             name, _, frame = rule.selector.removeprefix("@").partition(" ")
@@ -160,13 +155,14 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         parts = style_sheets.split_selectors(rule.selector)
         if causes:
             applies = rule.applies and None if causes[0] == "motion" else rule.applies
-            hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies) for part in parts]
+            hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies, place) for part in parts]
         shows = _find_shown(body).difference(cause.partition(" ")[0] for cause in causes[:1])
         if shows:
-            usual = (part for part in parts if ":hover" not in part and ":active" not in part)
-            names = {name for part in usual for name in style_sheets.last_names(part, with_tag=True)}
-            for key in product(shows, {False, is_important}):
-                shown[key] |= names
+            usual = [part for part in parts if ":hover" not in part and ":active" not in part]
+            for part, key in product(usual, product(shows, {False, is_important})):
+                names = frozenset(style_sheets.last_names(part))
+                for name in style_sheets.last_names(part, with_tag=True):
+                    shown[(*key, name)][names] = part, place
     return _without_shown(hiding, shown)
 
 
@@ -186,13 +182,22 @@ def _find_shown(body: str) -> set[str]:
     return {key for key, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
 
 
-def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool], set[str]]) -> _Selectors:
+_Shown = defaultdict[tuple[str, bool, str], dict[frozenset[str], tuple[str, int]]]
+"""Rules that may show an element: by cause, importance and a name, their names with their last selector and place."""
+
+
+def _without_shown(hiding: Iterable[_HidingRule], shown: _Shown) -> _Selectors:
     found = _Selectors([], [], [])
-    for selector, causes, is_important, applies in hiding:
+    for selector, causes, is_important, applies, place in hiding:
         names = style_sheets.last_names(selector)
         cause, _, is_own = causes[0].partition(" ")
         is_shown, *in_part = (
-            not shown.get((one, is_important), set()).isdisjoint(names) for one in (cause, *causes[1:])
+            any(
+                (len(names) == 1 or others <= names or names <= others) and not (last == selector and at < place)
+                for name in names
+                for others, (last, at) in shown.get((one, is_important, name), {}).items()
+            )
+            for one in (cause, *causes[1:])
         )
         if "cloak" in selector or is_shown:  # scripts remove a cloak when a page is ready
             continue

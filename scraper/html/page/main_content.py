@@ -37,11 +37,10 @@ def remove_boilerplate(body: Element) -> int:
             if _length(child) <= _MAX_REMOVED_SHARE * total:
                 remove(child)
     landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _REMOVED_ROLES]
-    # Headers and footers of an article belong to it.
-    outer = [
-        part for part in body.iter("header", "footer") if next(part.iterancestors("article", "main"), None) is None
-    ]
-    for element in [*landmarks, *body.iter("aside", "form"), *outer]:
+    # Headers, footers and notes of an article belong to it.
+    parts = body.iter("header", "footer", "aside")
+    outer = [part for part in parts if next(part.iterancestors("article", "main"), None) is None]
+    for element in [*landmarks, *body.iter("form"), *outer]:
         if element.getparent() is not None and _length(element) <= _MAX_REMOVED_SHARE * total:
             remove(element)
     return consent

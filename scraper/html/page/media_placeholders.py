@@ -60,6 +60,23 @@ def resolve_lazy_media(root: Element, base: str, tags: Set[str] | None = None) -
             frame.attrib.pop("data-x-frame", "")  # its content belongs to the player
             del frame[:]
             frame.text = None
+    for player in list(islice(root.iter("video", "audio"), _MAX_MEDIA)):
+        _link_player(player)
+    for drawing in root.iter("canvas"):  # its content describes it
+        if next(drawing.iter("table", "ul", "ol", "dl"), None) is not None:
+            drawing.tag = "div"
+
+
+def _link_player(player: Element) -> None:
+    """Turn a player with controls, or in a figure, into a link to its file; others are decoration."""
+    sources = (one.get("src") or "" for one in (player, *player.iterchildren("source")))
+    address = next((one for one in sources if one and not one.startswith(("blob:", "data:"))), "")
+    is_content = player.get("controls") is not None or next(player.iterancestors("figure"), None) is not None
+    if address and is_content:
+        player.set("href", address[:_MAX_ADDRESS])
+        player.set("title", player.get("title") or player.get("aria-label") or player.tag.capitalize())
+        player.tag, player.text = VIDEO_TAG, None
+        del player[:]
 
 
 def _replace_placeholder(fallback: Element) -> None:

@@ -18,7 +18,9 @@ from scraper.html.math import formulas
 from scraper.html.page import hidden_elements, media_placeholders, text_styles
 from scraper.text.terms import count_words
 from scraper.urls import join_url, parse_link_header
+from scraper.values.text import read_table
 
+_NAMES = read_table(__package__, "names.toml")
 _MAX_FRAMES = 50
 
 _WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
@@ -232,20 +234,29 @@ def _is_script_note(text: str) -> bool:
 
 
 def _replace_drawing(drawing: Element) -> None:
-    """Replace a drawing by its labels; for a chart or diagram, by a line for each label, title and description."""
+    """Replace a drawing by its labels or, amid a sentence, its name; a chart becomes a line for each of its texts."""
     has_text = bool(text_of(drawing).strip())
     labels = [text for one in (_SVG_TEXTS(drawing) if has_text else ()) if (text := " ".join(text_of(one).split()))]
     is_chart = len(labels) >= _MIN_LABELS
-    is_read = has_text and (is_chart or next(drawing.iterancestors("figure"), None) is not None)
-    captions = dict.fromkeys(" ".join(text_of(one).split()) for one in _SVG_CAPTIONS(drawing)) if is_read else {}
+    is_read = is_chart or next(drawing.iterancestors("figure"), None) is not None or _is_word(drawing)
+    named = [*map(text_of, _SVG_CAPTIONS(drawing)), drawing.get("aria-label") or ""] if is_read else []
+    captions = list(dict.fromkeys(filter(None, (" ".join(one.split()) for one in named))))
     drawing.attrib.clear()
     del drawing[:]
     drawing.text = " ".join(labels or captions)[:_MAX_SVG_TEXT]
     if is_chart:
         drawing.tag = "figure"
-        drawing.text, *others = "\n".join([*filter(None, captions), *labels])[:_MAX_SVG_TEXT].split("\n")
+        drawing.text, *others = "\n".join([*captions, *labels])[:_MAX_SVG_TEXT].split("\n")
         for line in others:
             etree.SubElement(drawing, "br").tail = line
+
+
+def _is_word(drawing: Element) -> bool:
+    """Return True if a drawing stands for a word: with text and a blank on both sides."""
+    before, around = drawing.getprevious(), drawing.getparent()
+    text = before.tail if before is not None else around.text if around is not None else ""
+    is_amid = bool(text and text.strip() and text[-1:].isspace() and (drawing.tail or "").strip())
+    return is_amid and drawing.get("aria-hidden") != "true"
 
 
 def _needs_fallback(body: Element) -> bool:
@@ -331,10 +342,7 @@ def _assign_slots(host: Element, text: str) -> tuple[str, dict[str, list[Element
     return text, assigned
 
 
-THIRD_PARTY_PROPERTIES = frozenset(
-    "review reviews comment comments itemReviewed acceptedAnswer suggestedAnswer isRelatedTo isSimilarTo "
-    "mentions".split()
-)
+THIRD_PARTY_PROPERTIES = frozenset(_NAMES["third_party_properties"].split())
 """Schema properties whose values are works of other people."""
 
 THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())

@@ -19,19 +19,12 @@ _LIST_COMMA = re.compile(r",(?![^()\[\]]*[)\]])")
 """Comma between selectors, outside brackets."""
 _SIZE = re.compile(r"\(\s*+(min|max)-(width|height)\s*+:\s*+(\d++(?:\.\d++)?)(px|em|rem)\s*+\)")
 _FEATURE = re.compile(r"\(\s*+([\w-]++)\s*+:\s*+([\w./-]++)\s*+\)")
-_FEATURES = {
-    "orientation": "landscape",
-    "prefers-color-scheme": "light",
-    "prefers-reduced-motion": "no-preference",
-    "prefers-contrast": "no-preference",
-    "forced-colors": "none",
-    "hover": "hover",
-    "any-hover": "hover",
-    "pointer": "fine",
-    "any-pointer": "fine",
-    "scripting": "enabled",
-    "display-mode": "browser",
-}
+_FEATURES = dict(
+    feature.split("=")
+    for feature in "orientation=landscape prefers-color-scheme=light prefers-reduced-motion=no-preference hover=hover "
+    "prefers-contrast=no-preference forced-colors=none any-hover=hover pointer=fine any-pointer=fine "
+    "scripting=enabled display-mode=browser".split()
+)
 """Media features of the browser."""
 _OTHER_MEDIA = re.compile(r"\b(?:print|speech|aural|braille|tty|tv|handheld|projection|embossed)\b")
 _SKIPPED = ("@font-face", "@page", "@property", "@counter-style", "@font-feature")

@@ -22,34 +22,27 @@ from scraper.html.dom.parsing import (
 )
 from scraper.html.page.css_rules import MAX_CSS
 from scraper.html.page.style_sheets import clear_comments, parse_rules
+from scraper.values.text import read_table
 
 STYLE_ATTRIBUTE: Final = "data-x-text"
 """Attribute in which the browser marks the text styles of an element, by the names of groups of `_STYLES`."""
 
 _MARKED = attribute_selector(STYLE_ATTRIBUTE)
 _STYLED = attribute_selector("style")
-_STYLES = re.compile(
-    r"(?P<struck>text-decoration[\w-]*\s*:[^;]*line-through)|(?P<lines>white-space[\w-]*\s*:\s*(?:pre|break-spaces))|"
-    r"(?P<inline>display\s*:\s*inline)|(?P<raised>vertical-align\s*:\s*super)|(?P<lowered>vertical-align\s*:\s*sub\b)|"
-    r"(?:list-style[\w-]*\s*:|counters?\()[^;]*"
-    r"(?:(?P<a>lower-(?:alpha|latin))|(?P<A>upper-(?:alpha|latin))|(?P<i>lower-roman)|(?P<I>upper-roman))"
-)
+_STYLES = re.compile(read_table(__package__, "css.toml")["patterns"]["text_styles"])
 """Declarations of each style. Those of lists have the name of the attribute `type` with the same meaning."""
-_HINT = re.compile(
-    r"line-through|white-space[\w-]*\s*:\s*(?:pre|break)|vertical-align\s*:\s*su|er-(?:alpha|latin|roman)"
-)
-_HINTS = ("line", "white-space", "vertical-align", "list-style")
+_RULE_HINTS = ("line-through", "white-space", "vertical-align", "er-alpha", "er-latin", "er-roman")
+_HINTS = ("line", "display", "white-space", "vertical-align", "list-style")
 _LIST_TYPES = frozenset("aAiI")
 _RAISED = {"raised": "sup", "lowered": "sub"}
 _MAX_RAISED = 4
 """Characters. A longer text that is set higher is a badge or the like."""
 _SIMPLE = re.compile(r"[a-z]*\.([\w-]+)(\s*>?\s*li(?:::?(?:before|marker))?)?")
-_UTILITIES = dict.fromkeys("line-through text-decoration-line-through strikethrough".split(), "struck") | dict.fromkeys(
-    "whitespace-pre whitespace-pre-line whitespace-pre-wrap".split(), "lines"
-)
-"""Styles of class names that frameworks define (Tailwind, Bootstrap)."""
+_STRUCK_NAMES = re.compile(read_table(__package__, "names.toml")["struck_names"])
+_UTILITIES = {"whitespace-pre-line": "lines"} | dict.fromkeys(("whitespace-pre", "whitespace-pre-wrap"), "spaces")
+"""Styles of class names that frameworks define (Tailwind)."""
 _KEEPS_LINES = frozenset({"pre", "code", "textarea", "samp", "kbd", "listing", "plaintext", "xmp"})
-_BOXES = frozenset({"div", "p", "section", "article", "figure"})
+_BOXES = frozenset({"div", "p", "section", "article", "figure", "address"})
 """Blocks that a style may place within a line."""
 _MAX_ELEMENTS = 10_000
 """Elements of a page whose lines are kept."""
@@ -64,8 +57,10 @@ def apply_text_styles(body: Element, names: Names) -> None:
             boxes.append(element)
         elif style == "struck" and element.tag not in ("s", "del", "body"):
             _strike(element)
-        elif style == "lines":
-            _break_lines(element, done)
+        elif style in ("lines", "spaces"):
+            _break_lines(element, done, keeps_spaces=style == "spaces")
+        elif style == "block" and element.tag == "span" and not element.tail and element.getnext() is not None:
+            element.tag = "div"  # only its style separates it from the next one
         elif style in _LIST_TYPES and element.tag in LISTS and element.get("type") is None:
             element.tag = "ol"
             element.set("type", style)
@@ -81,15 +76,22 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     for button in body.iter("button") if "button" in tags else ():
         if ":" in (time := text_of(button).strip()) and time.replace(":", "").isdigit():  # of a line in a transcript
             button.tag = "span"
-    for link in body.iter("a"):
-        if len(link) != 1 or link[0].tag not in _BOXES or not (link.tail or "").strip():
-            continue
-        before, around = link.getprevious(), link.getparent()
-        text = before.tail if before is not None else around.text if around is not None else ""
-        if (text or "").strip() and ALL_BLOCKS.isdisjoint(inner.tag for inner in link[0].iterdescendants()):
-            link[0].tag = "span"
+    _put_boxes_in_line(body)
     unknown = tags - ALL_BLOCKS - INLINE
     _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
+
+
+def _put_boxes_in_line(body: Element) -> None:
+    """Make the boxes in a link or `span` amid text `span`, such as a name with its picture."""
+    for part in body.iter("a", "span"):
+        if not len(part) or part[0].tag not in _BOXES or not (part.tail or "").strip():
+            continue
+        before, around = part.getprevious(), part.getparent()
+        text = before.tail if before is not None else around.text if around is not None else ""
+        boxes = list(part.iter(*ALL_BLOCKS))
+        if (text or "").strip() and all(box.tag in _BOXES for box in boxes):
+            for box in boxes:
+                box.tag, box.tail = "span", box.tail or " "
 
 
 def _find_styles(body: Element, names: Names) -> Iterator[tuple[Element, str]]:
@@ -100,26 +102,31 @@ def _find_styles(body: Element, names: Names) -> Iterator[tuple[Element, str]]:
         style = (element.get("style") or "").lower()
         for found in _STYLES.finditer(style) if any(hint in style for hint in _HINTS) else ():
             yield element, found.lastgroup or ""
-    by_class = _read_class_styles(body)
-    by_class |= {name: style for name, style in _UTILITIES.items() if name in names.classes}
+    yield from _find_rule_styles(body, names)
+
+
+def _find_rule_styles(body: Element, names: Names) -> Iterator[tuple[Element, str]]:
+    """Yield the elements to which class names or rules of inline style sheets give a style."""
+    by_class = {name: [style] for name, style in _UTILITIES.items() if name in names.classes}
+    by_class |= {name: ["struck"] for name in _STRUCK_NAMES.findall(names.classes.lower())}
+    for selector, style in _read_rules(body):
+        if (simple := _SIMPLE.fullmatch(selector)) and (not simple[2] or style in _LIST_TYPES):
+            by_class.setdefault(simple[1].lower(), []).append(style)
     if by_class:
         pattern = re.compile(rf" (?:{'|'.join(map(re.escape, by_class))}) ")
         for element, classes in find_by_class(body, pattern):
-            for one in dict.fromkeys(by_class[name.lower()] for name in classes if name.lower() in by_class):
+            for one in dict.fromkeys(style for name in classes for style in by_class.get(name.lower(), ())):
                 yield element, one
 
 
-def _read_class_styles(body: Element) -> dict[str, str]:
+def _read_rules(body: Element) -> Iterator[tuple[str, str]]:
+    """Yield the selectors of inline style sheets with each style of their rules."""
     root = body.getroottree().getroot()
-    css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
-    by_class: dict[str, str] = {}
-    for rule in parse_rules(clear_comments(css)) if _HINT.search(css) else ():
-        found = _STYLES.search(rule.body)
-        for selector in rule.selector.split(",") if found and rule.applies else ():
-            simple = _SIMPLE.fullmatch(selector.strip())
-            if found and simple and (not simple[2] or found.lastgroup in _LIST_TYPES):
-                by_class[simple[1]] = found.lastgroup or ""
-    return by_class
+    css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS]
+    for rule in parse_rules(clear_comments(css)) if any(hint in css.lower() for hint in _RULE_HINTS) else ():
+        styles = [found.lastgroup or "" for found in _STYLES.finditer(rule.body.lower())] if rule.applies else []
+        for selector in rule.selector.split(",") if styles else ():
+            yield from ((selector.strip(), style) for style in styles)
 
 
 def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
@@ -186,7 +193,7 @@ def _strike(element: Element) -> None:
     element.append(struck)
 
 
-def _break_lines(root: Element, done: set[Element]) -> None:
+def _break_lines(root: Element, done: set[Element], *, keeps_spaces: bool) -> None:
     """Write the line breaks in the text of an element as `br`. `done` are elements whose lines are written."""
     for element in list(root.iter()) if root not in done else ():
         if len(done) > _MAX_ELEMENTS or element.tag in _KEEPS_LINES:
@@ -196,14 +203,15 @@ def _break_lines(root: Element, done: set[Element]) -> None:
         text = text if len(element) else text.rstrip("\n")
         if "\n" in text and text.strip():
             element.text, *others = text.split("\n")
-            element[:0] = [_line_break(line) for line in others]
+            element[:0] = [_line_break(line, keeps_spaces) for line in others]
         if element is not root and "\n" in (element.tail or "").rstrip():
             element.tail, *others = (element.tail or "").split("\n")
             for line in reversed(others):
-                element.addnext(_line_break(line))
+                element.addnext(_line_break(line, keeps_spaces))
 
 
-def _line_break(text: str) -> Element:
+def _line_break(text: str, keeps_spaces: bool) -> Element:
     line = etree.Element("br")
-    line.tail = text
+    start = len(text) - len(text.lstrip(" ")) if keeps_spaces else 0
+    line.tail = "\xa0" * start + text[start:]
     return line

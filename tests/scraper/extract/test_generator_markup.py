@@ -110,6 +110,11 @@ def test_two_sections_may_have_the_same_steps() -> None:
         ("<em><ul><li>Bring a coat</li></ul></em>", "\n- Bring a coat"),
         ("<p>1931. The year in which the bridge was begun.</p>", "1931\\. The year"),
         ("<p>- x is no list here, but the name of a sign.</p>", "\\- x is"),
+        ("<p>4. maj holder byen mindehøjtid ved kajen.</p>", "4\\. maj"),
+        ("<div>4) is the number of a berth at the quay.</div>", "4\\) is"),
+        ("<p>1. Open the lock.</p><p>2. Close the lock.</p>", "\n1. Open the lock.\n\n2. Close"),
+        ("<p>&gt; is a sign here, and no quotation at all.</p>", "\\> is a sign"),
+        ("<div><l>An old quiet pond</l><l>A frog jumps in</l></div>", "An old quiet pond\n\nA frog"),
         ("<p>- One thing of the list.</p><p>- Another thing of it.</p>", "- One thing of the list.\n\n- Another"),
     ],
 )

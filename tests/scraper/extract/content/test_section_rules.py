@@ -42,6 +42,18 @@ def test_a_heading_is_selected_with_its_section(html: str, *, expected: bool) ->
     assert (completed >= kept(page)).all()
 
 
+def test_a_heading_of_level_1_within_the_content_is_selected() -> None:
+    page = build(f"<p>{TEXT}</p><section><h1>open(port)</h1><p>{TEXT}</p></section>")
+    assert select_headings(page, kept(page), np.full(page.n, 0.2)).all()
+
+
+def test_links_below_the_heading_of_their_section_stay_with_it() -> None:
+    section = "<section class={}><h2>See also keep</h2><p><a href=x>open</a></p></section>"
+    for name, stays in (("level2", True), ("related-posts", False)):
+        page = build(f"<p>{TEXT}</p>{section.format(name)}<p>{TEXT}</p>")
+        assert bool(drop_empty_headings(page, kept(page), np.full(page.n, 0.5), TYPES)[2]) is stays
+
+
 def test_an_improbable_heading_is_not_selected() -> None:
     page = build(f"<h2>Heading</h2><p>{TEXT}</p>")
     assert not select_headings(page, kept(page), np.full(page.n, 0.01))[0]

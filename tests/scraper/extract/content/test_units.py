@@ -108,18 +108,35 @@ def test_what_is_selected_in_part_is_counted(html: str, selected: str, torn: int
         ("<figure><img src=a.png><figcaption>a harbor</figcaption></figure>", TYPES, False, False),
         ("<figure><img src=a.png><figcaption>a harbor</figcaption></figure>", TYPES, True, True),
         (f"<p>{'long ' * 300}</p>", TYPES, False, False),
+        ("<div><div><pre>a = 1</pre></div><div><div><pre>1</pre></div></div></div>", TYPES, True, True),
+        ("<p>Article</p>" * 9, TYPES, False, False),
     ],
 )
 def test_what_stands_between_two_selected_siblings_is_selected(
     middle: str, types: dict[str, float], *, figures: bool, expected: bool
 ) -> None:
     page = build(f"<p>{TEXT}</p>{middle}<p>{TEXT}</p>")
-    assert units.fill(page, kept(page), types, figures=figures)[1:-1].all() == expected
+    assert units.fill(page, kept(page), np.zeros(page.n), types, figures=figures)[1:-1].all() == expected
 
 
 def test_nothing_is_selected_between_parts_of_other_sections() -> None:
-    page = build(f"<div><div><p>{TEXT}</p></div></div><p>between</p><div><div><p>{TEXT}</p></div></div>")
-    assert not units.fill(page, kept(page), TYPES)[1]
+    part = f"<p>{TEXT}</p>"
+    page = build(f"<div><div>{2 * part}</div></div><p>between</p><div><div>{2 * part}</div></div>")
+    assert not units.fill(page, kept(page), np.zeros(page.n), TYPES)[2]
+
+
+def test_likely_links_between_siblings_are_selected_only_with_figures() -> None:
+    page = build(f"<p>{TEXT}</p><ul><li><a href=x>Plans</a></ul><p>{TEXT}</p>")
+    likely = np.full(page.n, 0.4)
+    assert units.fill(page, kept(page), likely, TYPES, figures=True).all()
+    assert not units.fill(page, kept(page), likely, TYPES)[1]
+
+
+def test_a_fact_box_in_an_article_is_kept_and_one_beside_it_is_not() -> None:
+    box = "<aside class=facts><h3>Facts</h3><ul><li>Cost: four million<li>Start: March</ul></aside>"
+    page = build(f"<article><p>{_LONG}</p>{box}</article>{box}")
+    chosen = np.array([text.startswith("The ferry") for text in page.texts])
+    assert units.fill(page, chosen, np.zeros(page.n), TYPES, figures=True).tolist() == [True] * 4 + [False] * 3
 
 
 _LONG = "The ferry crosses the river once in each hour of the day, and it waits for all who stand at the mole. " * 2
@@ -139,5 +156,5 @@ _LONG = "The ferry crosses the river once in each hour of the day, and it waits 
 def test_figures_and_terms_between_title_and_content_are_kept(part: str, is_kept: bool) -> None:
     page = build(f"<header><h1>A title</h1><div>{part}</div></header><div><p>{_LONG}</p></div>")
     chosen = np.array([text.startswith("The ferry") for text in page.texts])
-    found = units.fill(page, chosen, TYPES, figures=True)
+    found = units.fill(page, chosen, np.zeros(page.n), TYPES, figures=True)
     assert found[1:-1].all() == is_kept and found[1:-1].any() == is_kept

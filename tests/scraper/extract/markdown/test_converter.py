@@ -278,6 +278,7 @@ def test_many_adjacent_bold_elements_are_merged(hostile: Hostile[str]) -> None:
         ("the 1<sup>st</sup>, M<sup>me</sup> and Foo<sup>TM</sup>", "the 1st, Mme and FooTM"),
         ("e<sup>-x</sup> and x<sup>y</sup>", "e^(-x) and x^y"),
         ("2004<sup>[1]</sup>", "2004[1]"),
+        ("2004<sup>a</sup>, 310<sup>b</sup> and 19<sup>e</sup>", "2004^a, 310^b and 19e"),
     ],
 )
 def test_raised_and_lowered_text_keeps_its_value(html: str, markdown: str) -> None:

@@ -91,6 +91,12 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
             "<dl><dt id=d1>1</dt><dd>First <em>note</em>.</dd><dt id=d2>2</dt><dd>Second note.</dd></dl>",
             id="terms and descriptions",
         ),
+        pytest.param(
+            "<p>One.<a id=r1 href=#d1><sup>1</sup></a> Two.<a id=r2 href=#d2><sup>2</sup></a></p>"
+            "<h5><a id=d1 href=#r1>(1)</a></h5><p>First <em>note</em>.</p><h5><a id=d2 href=#r2>(2)</a></h5>"
+            "<p>Second note.</p>",
+            id="numbers as headings",
+        ),
     ],
 )
 def test_footnotes_of_any_markup_give_the_same_markdown(html: str) -> None:

@@ -154,6 +154,13 @@ def test_a_rule_of_another_sheet_shows_text_again() -> None:
     assert hidden("#first, .kept { visibility: hidden }", ".kept { visibility: visible }") == ["one"]
 
 
+def test_the_last_rule_of_a_selector_applies_and_rules_of_other_names_do_not() -> None:
+    narrow = ".first.box{display:block} .kept.box{display:none}"
+    wide = "@media (min-width:740px){.first.box{display:none} .kept.box{display:block}}"
+    root = html.fromstring("<body><p class='first box'>one</p><p class='kept box'>two</p></body>")
+    assert [one.text for one in find_hidden_by_rules(root, [narrow + wide]).elements] == ["one"]
+
+
 FONT = "@font-face { src: url(data:font/woff2;base64," + "A" * 100_000
 
 

@@ -88,6 +88,23 @@ def test_custom_elements_with_a_picture_are_images() -> None:
     assert f"![A harbour]({PICTURE})" in markdown and "<img" not in markdown
 
 
+@pytest.mark.parametrize(
+    ("player", "expected"),
+    [
+        ("<video controls src=/a.mp4></video>", "[Video](https://example.com/a.mp4)"),
+        ("<audio controls title=Talk><source src=/a.mp3></audio>", "[Talk](https://example.com/a.mp3)"),
+        ("<figure><video><source src=/a.mp4></video></figure>", "[Video](https://example.com/a.mp4)"),
+        ("<video autoplay muted src=/a.mp4></video>", ""),
+        ("<video controls src=blob:x></video>", ""),
+        ("<canvas><table><tr><th>Hour<th>m<tr><td>6<td>1</table></canvas>", "| 6 | 1 |"),
+        ("<canvas>Your browser is old.</canvas>", ""),
+    ],
+)
+def test_players_and_drawings_leave_their_file_or_table(player: str, expected: str) -> None:
+    markdown = read(f"<main><p>{WORDS}</p>{player}<p>{WORDS}</p></main>").markdown
+    assert expected in markdown if expected else "](" not in markdown and "browser" not in markdown
+
+
 def test_amp_images_and_videos_are_converted() -> None:
     more = "<amp-img src=/real.jpg alt='A harbour'></amp-img><amp-youtube data-videoid=abc></amp-youtube>"
     document = read(f"<main><p>{WORDS}</p>{more}<p>{WORDS}</p></main>")

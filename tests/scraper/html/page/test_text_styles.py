@@ -26,6 +26,13 @@ def _markdown_of(html: str) -> str:
         ("<my-card><p>x</p></my-card><p>y</p>", "x\n\ny"),
         ("<my-a>one</my-a><my-b>two</my-b>", "one\n\ntwo"),
         ("<p>Text</p><button>Share</button>", "Text"),
+        ("<p>Thanks to <a href=/a><div></div><div>@ana</div></a> for it</p>", f"Thanks to [@ana]({URL}a) for it"),
+        (
+            "<div>It is in <address style='display: inline'>Kirkegade 4</address> today</div>",
+            "It is in Kirkegade 4 today",
+        ),
+        ("<p><span style='display:block'>Row</span><span style='display:block'>home</span></p>", "Row\n\nhome"),
+        ("<p>a <span style='display: block'>b</span> c</p>", "a b c"),
     ],
 )
 def test_an_element_amid_text_is_a_part_of_the_line(html: str, expected: str) -> None:
@@ -40,6 +47,8 @@ def test_an_element_amid_text_is_a_part_of_the_line(html: str, expected: str) ->
         ("<style>.old{text-decoration:line-through}</style><p><b class=old>9</b> 7</p>", "~~9~~ 7"),
         ("<style>span.old, .was {text-decoration-line: line-through}</style><p><i class=was>9</i> 7</p>", "~~9~~ 7"),
         ("<p data-x-text=struck>9</p><p>7</p>", "~~9~~\n\n7"),
+        ("<p><b class='price price--was'>9</b> <i class=old-price>8</i> <i class=price>7</i></p>", "~~9~~ ~~8~~ *7*"),
+        ("<style>.x{display:block;text-decoration:line-through}</style><p><b class=x>9</b> 7</p>", "~~9~~ 7"),
         ("<style>@media print {.old{text-decoration:line-through}}</style><p><b class=old>9</b> 7</p>", "**9** 7"),
     ],
 )
@@ -54,6 +63,9 @@ def test_struck_text_is_marked(html: str, expected: str) -> None:
         ("<div data-x-text=lines>one\n\ntwo</div>", "one\n\ntwo"),
         ("<style>.job{white-space:pre-wrap}</style><p class=job>one\n<b>two</b>\nthree</p>", "one  \n**two**  \nthree"),
         ("<p style='white-space: nowrap'>one\ntwo</p>", "one two"),
+        ("<p style='white-space: pre-wrap'>one\n  two</p>", "one  \n\xa0\xa0two"),
+        ("<p data-x-text=spaces>one\n  two</p>", "one  \n\xa0\xa0two"),
+        ("<p style='white-space: pre-line'>one\n  two</p>", "one  \ntwo"),
         ("<pre style='white-space: pre-wrap'>a\nb</pre>", "```\na\nb\n```"),
     ],
 )
@@ -88,6 +100,22 @@ def test_labels_of_a_chart_are_lines_below_its_title() -> None:
     chart = f"<svg><title>Trade</title><desc>By year</desc><g>{labels}</g></svg>"
     assert _markdown_of(chart).split("  \n") == ["Trade", "By year", "One", "Two 2", "Three"]
     assert _markdown_of("<p>a <svg><title>Close</title><text>x</text></svg> b</p>") == "a x b"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            "<p>Press <svg aria-label=Settings></svg> and <svg><title>Save</title></svg> it.</p>",
+            "Press Settings and Save it.",
+        ),
+        ("<p>Press <svg aria-label=Settings aria-hidden=true></svg> now.</p>", "Press now."),
+        ("<p>See the plan<svg aria-label='External link'></svg> first.</p>", "See the plan first."),
+        ("<p>By <svg><title>Acme</title></svg></p>", "By"),
+    ],
+)
+def test_a_drawing_amid_a_sentence_is_its_name(html: str, expected: str) -> None:
+    assert _markdown_of(html) == expected
 
 
 @pytest.mark.parametrize(
