@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from scraper.facts import money
 from scraper.facts.label_value_pairs import LabeledValueFinder
-from scraper.facts.model import Facts, FactSource
+from scraper.facts.model import DISPUTED, Facts, FactSource
 from scraper.facts.money import PRODUCT_NAMES, Amount
 from scraper.facts.product_visible import VisiblePrice, find_visible_price, normalize_availability
 from scraper.facts.schema_graph import (
@@ -77,9 +77,7 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     waiting = own or [one for one in graph.items() if item in graph.objects(one, "itemOffered")]
     seen: set[int] = set()
     for offer in waiting:
-        if len(seen) == _MAX_OFFERS:
-            return
-        if id(offer) not in seen:
+        if id(offer) not in seen and len(seen) < _MAX_OFFERS:
             seen.add(id(offer))
             yield offer
             specified = [*graph.objects(offer, "priceSpecification"), *graph.objects(offer, "price")]
@@ -204,13 +202,14 @@ def read_items(draft: ProductDraft) -> ProductDraft:
 
 
 def add_rating(facts: Facts, name: str, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
-    """Add the rating of an item with its count, and its best value unless that is 5."""
+    """Add the rating of an item with its count, and its best value unless that is 5; a higher rating is uncertain."""
     for stated in graph.objects(item, "aggregateRating")[:1]:
         value, best = (parse_rating(graph.text(stated, part)) for part in ("ratingValue", "bestRating"))
         if value is not None:
             count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
             more = {} if best in (None, _USUAL_BEST) else {"best": money.simplify_number(best)}
-            facts.add(name, money.simplify_number(value), source, count=count, **more)
+            certainty = DISPUTED if value > (best or _USUAL_BEST) else None
+            facts.add(name, money.simplify_number(value), source, confidence=certainty, count=count, **more)
 
 
 def is_gtin(text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.scraper.facts.products import URL, ld, product, told
+from tests.scraper.facts.products import URL, facts, ld, product, told
 from tests.scraper.soon import soon
 
 SIZES = [
@@ -116,3 +116,17 @@ def test_a_price_is_that_with_tax_and_an_amount_has_its_currency(markup: dict[st
 def test_an_offer_may_name_its_product() -> None:
     offer = {"@type": "Offer", "price": "5", "itemOffered": {"@type": "Product", "name": "Copper kettle"}}
     assert told(ld(offer))["price"][0] == 5
+
+
+@pytest.mark.parametrize(
+    ("rating", "is_sure"),
+    [
+        ({"ratingValue": "4.5"}, True),
+        ({"ratingValue": "87", "bestRating": "100"}, True),
+        ({"ratingValue": "87%"}, False),
+        ({"ratingValue": 8.7}, False),
+    ],
+)
+def test_a_rating_above_its_best_value_is_uncertain(rating: dict[str, Any], is_sure: bool) -> None:
+    found = facts(ld(product(aggregateRating=rating)))["rating"]
+    assert (found["confidence"] > 0.5) is is_sure
