@@ -303,7 +303,9 @@ class _LineWriter:
         if node.tag not in _FIELD_TAGS or node.role == "button" or is_hidden or node.style is None:
             return False
         left, top, width, height = node.box or (0.0, 0.0, 0.0, 0.0)
-        is_placed = min(width, height) >= (_MIN_FIELD_PX if label is None else 1) and min(left, top) >= 0
+        is_placed = (
+            min(width, height) >= (1 if label and node.tag == "input" else _MIN_FIELD_PX) and min(left, top) >= 0
+        )
         is_usable = node.style.visibility == "visible" and attributes.get("tabindex") != "-1"
         return is_placed and is_usable and next(node.ancestors()).is_visible
 

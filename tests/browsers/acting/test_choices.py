@@ -29,6 +29,7 @@ async def test_a_field_that_the_page_draws_has_a_line_its_label_and_its_choices(
         'type "Dock" = East': "dock East",
         'type "Fee" = 70': "fee 70",
         'select "County" = Kent': "county Kent",
+        'select "Tint" = Teal': "tint Teal",
         'click "Mail"': "mail",
         'click "2 stars"': "star true",
         'click "Night"': "night true",
