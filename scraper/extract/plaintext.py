@@ -114,9 +114,7 @@ _VALUE = r"""(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})"""
 _COMPONENT = re.compile(rf"</?[A-Z][\w.]*((?:\s+[\w:@-]+(?:={_VALUE})?|\s+\{{[^{{}}]*\}})*)\s*/?>")
 """A tag of a component; names of HTML elements are in lower case (MDX, Vue)."""
 _ATTRIBUTE = re.compile(r"""\b(title|label|href|to)=["']([^"']+)["']""")
-_LINK = re.compile(
-    r"""<([A-Z][\w.]*)\s(?![^<>]*\b(?:title|label)=)[^<>]*?\b(?:href|to)=["']([^"'\s()]+)["'][^<>]*>([^<>\[\]\n]+)</\1>"""
-)
+_LINK = re.compile(_TABLE["link"])
 """A component with an address and one line of text; one with a title is a card."""
 _MODULE_LINE = re.compile(_TABLE["module_line"], re.M)
 _CONTAINER = re.compile(_TABLE["container"], re.M)

@@ -48,16 +48,11 @@ _MAX_ELEMENTS_TO_MATCH = 20_000
 """Elements of a page with which selectors are matched, except single classes and ids."""
 _MAX_DOUBTFUL_ELEMENTS = 300
 # For lower case, each alternative with a first letter: a search takes a quarter of the time of one with `IGNORECASE`.
-_HIDES = re.compile(
-    r"none|hidden|collapse|opacity|clip|scale|mask-|transparent|-\s*\d{3,}|100vw|strict|content\s*+:\s*+url|"
-    + "".join(rf"{digit}\d\d\dpx|" for digit in range(10))
-    + r"rotate[^;]*[29][07]0?deg|skew[^;]*[29][07]0?deg|matrix\(|zoom|letter-spacing"
-)
+_TABLE = read_table(__package__, "css.toml")
+_HIDES = re.compile(_TABLE["patterns"]["hides"])
 _COLORS = re.compile(r"(?<![\w-])color\s*+:[^}]*background|background[^}]*[;\s{]color\s*+:")
-_MAY_HIDE = re.compile(
-    r"font(?:-size)?\s*+:[^;]*(?<![\d.])(?:0|[1-3]px|\.\d+(?:px|em)|calc)|color\s*+:|animation|var\(|if\("
-)
-_SHOWING_PROPERTIES: dict[str, list[str]] = read_table(__package__, "css.toml")["showing_properties"]
+_MAY_HIDE = re.compile(_TABLE["patterns"]["may_hide"])
+_SHOWING_PROPERTIES: dict[str, list[str]] = _TABLE["showing_properties"]
 """By what hides text: the properties of another rule that may show it again."""
 _MAX_VARIABLES = 5
 _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
