@@ -1,6 +1,7 @@
 """Build blocks from rows, also across page breaks: paragraphs, list items, code, headings; write them as Markdown."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -24,7 +25,7 @@ _ENDS = tuple('.!?:;"\u201d\u3002')
 
 
 def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
-    """Yield the blocks of consecutive rows without a table between them."""
+    """Yield the blocks of consecutive rows without a table between them; indented list items are nested."""
     if not rows:
         return
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
@@ -35,8 +36,14 @@ def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
         if b.y0 > a.y0 and not (a.mono or b.mono) and abs(a.size - b.size) <= _LARGER
     )
     leading = shares[len(shares) // 4] if shares else _USUAL_LEADING
+    edges: list[float] = []
     for group in group_adjacent(rows, lambda group, row: not _starts_block(group, row, left, right, leading)):
-        yield _block(group)
+        block, edge = _block(group), group[0].x0
+        while edges and (block.kind is not BlockKind.ITEM or edge < edges[-1] - block.size):
+            edges.pop()
+        if block.kind is BlockKind.ITEM and (not edges or edge > edges[-1] + block.size):
+            edges.append(edge)
+        yield replace(block, level=max(0, len(edges) - 1))
 
 
 def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
@@ -116,6 +123,8 @@ _MAX_BOLD_CHARS = 120
 _MAX_TITLE_WORDS = 12
 """Words of a heading that ends with a period."""
 _MAX_LEVEL = 5
+_MIN_BOLD = 2
+"""Headings in bold. With fewer, a heading that is not bold is no exception."""
 _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
 _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
 """A formula: no heading, though it is set larger than the text."""
@@ -126,17 +135,38 @@ _PROSE = (BlockKind.TEXT, BlockKind.ITEM)
 
 def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
     """Return the blocks with headings marked as such; `body_size` is the font size of the body in points."""
+    # The author has marked headings: of other text only a title is one.
+    body_size = max([body_size, *(block.size for block in blocks if block.kind is BlockKind.HEADING)])
     sizes = {block.size for block in blocks if _is_large(block, body_size)}
     groups = group_adjacent(sorted(sizes, reverse=True), lambda group, size: group[-1] - size <= 0.5)
     levels = {size: min(index, _MAX_LEVEL) for index, group in enumerate(groups, 1) for size in group}
     below = min(len(groups), _MAX_LEVEL) + 1
     marked = [_mark_heading(block, levels, body_size, below) for block in blocks]
+    for at in _find_bylines(blocks, marked):
+        marked[at] = blocks[at]
     sections = _find_sections(blocks)
     tops = [marked[at].level for at, number in sections.items() if len(number) == 1 and marked[at].level]
     for at, number in sections.items():
         if blocks[at].kind is not BlockKind.HEADING:
             marked[at] = _as_heading(blocks[at], min(min(tops, default=below) + len(number) - 1, _MAX_LEVEL + 1))
     return marked
+
+
+def _find_bylines(blocks: Sequence[LayoutBlock], marked: Sequence[LayoutBlock]) -> Iterator[int]:
+    """Yield the indexes of blocks between the title and the text that look like headings but are names of authors.
+
+    No other heading has their style: the title is larger, and those of sections are bold.
+    """
+    headings = [at for at, block in enumerate(marked) if block.kind is BlockKind.HEADING]
+    styles = Counter((blocks[at].size, blocks[at].bold) for at in headings)
+    if sum(blocks[at].bold for at in headings[1:]) < _MIN_BOLD:
+        return
+    for at in range(headings[0] + 1, len(blocks)):
+        block = blocks[at]
+        if block.bold or sum(len(line.split()) for line in block.lines) > _MAX_TITLE_WORDS:
+            return
+        if at in headings and block.size < blocks[headings[0]].size and styles[block.size, block.bold] == 1:
+            yield at
 
 
 def _find_sections(blocks: Sequence[LayoutBlock]) -> dict[int, tuple[int, ...]]:

@@ -110,14 +110,14 @@ class HiddenTextSearch:
         """Return the hidden texts, and those that a rendering must show; add the layer of a scan to `scanned`."""
         hidden, unclear = [], []
         for one, has_color_of_background in self._suspects:
-            may_be_scan = one.mode == _INVISIBLE or has_color_of_background
+            may_be_scan = _is_unseen(one) or has_color_of_background
             has_picture = may_be_scan and self._is_on_picture(one)
             is_outside = self._page_box is not None and not self._page_box.overlap(one.box.grow(_WIDENING))
             if is_outside or self._is_unpainted(one, has_picture=has_picture):
                 hidden.append(one)
             elif has_color_of_background and not has_picture:
                 unclear.append(one)
-            elif one.mode == _INVISIBLE and any(
+            elif _is_unseen(one) and any(
                 scan.order < one.order and scan.box.holds(*one.box.center) for scan in self._scans
             ):
                 scanned.append(one)
@@ -208,14 +208,12 @@ class HiddenTextSearch:
         return list(filter(self._is_cover, paths)), photos[:_MAX_COVERS]
 
     def _is_unpainted(self, text: PageObject, *, has_picture: bool) -> bool:
-        if text.mode == _INVISIBLE:
+        if _is_unseen(text):
             return not has_picture and not any(
                 one.kind == PATH and not objects.is_rectangle(one) for one in self._overlapping(text)
             )
         if text.mode == _CLIP:  # It shows what is painted later.
             return not any(one.order > text.order for one in self._overlapping(text))
-        if text.mode in (_FILLED, _FILLED_CLIP) and text.fill is not None and text.fill[3] == 0:
-            return True
         is_flat = text.box.y1 - text.box.y0 < _MIN_SIZE
         return is_flat and 0 < objects.font_size(text.handle, text.matrices) < _MIN_SIZE
 
@@ -252,3 +250,9 @@ class HiddenTextSearch:
             return False
         clip = objects.clip_box(path)
         return clip is None or clip.covers(path.box)
+
+
+def _is_unseen(text: PageObject) -> bool:
+    """Return True for text that is not painted, or with an opacity of 0, as programs write the layer of a scan."""
+    is_clear = text.mode in (_FILLED, _FILLED_CLIP) and text.fill is not None and text.fill[3] == 0
+    return is_clear or text.mode == _INVISIBLE

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from scraper.documents.pdf.layout_model import LayoutRow, Span, TextRun
-from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
+from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, split_mark, text_of_row
 from scraper.text.terms import LETTERS
 
 _MIN_GUTTER = 5.5
@@ -141,11 +141,21 @@ def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[Span]) -> list[list[
     columns = _columns(rows, cuts)
     if _is_prose(rows, columns):
         return columns
-    for cut in sorted(cuts, key=lambda cut: cut[0] - cut[1]) if len(cuts) > 1 else ():
+    for cut in sorted(cuts, key=lambda cut: cut[0] - cut[1]):
         columns = _columns(rows, [cut])
-        if all(columns) and _are_independent_columns([group_rows(column) for column in columns]):
+        lines = [group_rows(column) for column in columns]
+        if all(columns) and (_are_lists(lines) or (len(cuts) > 1 and _are_independent_columns(lines))):
             return columns
     return []
+
+
+def _are_lists(columns: Sequence[Sequence[LayoutRow]]) -> bool:
+    """Return True if at least two lines and half of the lines of each column begin with the mark of a list item."""
+    for column in columns:
+        items = sum(split_mark(text_of_row(line))[0] is not None for line in column)
+        if items < max(2, len(column) / 2):
+            return False
+    return True
 
 
 def _columns(rows: Sequence[LayoutRow], cuts: Sequence[Span]) -> list[list[TextRun]]:

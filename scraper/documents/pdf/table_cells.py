@@ -91,7 +91,8 @@ def merge_lines(
         near = (rule for rule in across if top <= rule.at <= line.y0 + 3)
         if any(min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0) for rule in near):
             return False
-        if line.y0 - lines[group[-1]].y1 > 0.6 * line.size:
+        ends_header = group[0] == 0 and not line.bold and all(lines[other].bold for other in group)
+        if ends_header or line.y0 - lines[group[-1]].y1 > 0.6 * line.size:
             return False
         return _continues_cells(_merge_rows([grid[other] for other in group]), grid[index], is_header=index < headers)
 

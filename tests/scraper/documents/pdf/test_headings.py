@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scraper.documents.pdf.blocks import mark_headings
+from scraper.documents.pdf.layout_model import BlockKind, LayoutPage, RulingLines, TagNode, TextRun
+from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from tests.scraper.documents.builders import drawn_pdf, parse, text_at
 
 WORDS = "The ferry leaves the northern harbor at half past six and returns at noon"
@@ -68,3 +71,38 @@ def test_headings_side_by_side_begin_their_columns() -> None:
     ]
     text = read([*authors, text_at(60, 140, "Summary", 14), text_at(310, 140, "Harbors", 14), *column, *other])
     assert text.index("Summary") < text.index("a8 The") < text.index("Harbors") < text.index("b0 The")
+
+
+def byline(*titles: tuple[str, int, str]) -> str:
+    """Draw a title of 18 points, names of authors of 13 points, and sections of a size and font."""
+    page = [text_at(60, 80, "Travel by sea", 18), text_at(60, 110, "Ada Holm, Bo Lind", 13)]
+    for index, (title, size, font) in enumerate(titles):
+        y = 150 + 90 * index
+        page += [text_at(60, y, title, size, font), text_at(60, y + 30, WORDS), text_at(60, y + 42, WORDS)]
+    return read(page)
+
+
+def test_names_of_authors_below_the_title_are_no_heading() -> None:
+    text = byline(("Harbors", 14, "F2"), ("Ferries", 14, "F2"))
+    assert "Ada Holm" in text
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "# Travel by sea",
+        "## Harbors",
+        "## Ferries",
+    ]
+
+
+def test_heading_below_the_title_in_the_style_of_another_one_stays() -> None:
+    text = byline(("Harbors", 14, "F2"), ("Ferries", 14, "F2"), ("Prices", 13, "F1"))
+    assert "### Ada Holm, Bo Lind" in text
+
+
+def test_only_larger_text_than_marked_headings_is_one_too() -> None:
+    texts = ("Travel by sea", 22.0), ("Ada Holm", 13.0), ("Harbors", 15.0), (WORDS, 10.0)
+    runs = tuple(
+        TextRun(text, 60, 80 + 40 * at, 300, 90 + 40 * at, size, mark=at) for at, (text, size) in enumerate(texts)
+    )
+    tags = tuple(TagNode("H2" if at == 2 else "P", (at,)) for at in range(len(texts)))
+    blocks = list(read_tagged_blocks(LayoutPage(1, 842, runs, RulingLines(), tags)) or ())
+    marked = [block.lines[0] for block in mark_headings(blocks, 10) if block.kind is BlockKind.HEADING]
+    assert marked == ["Travel by sea", "Harbors"]

@@ -64,6 +64,7 @@ def test_text_that_cannot_be_seen_is_left_out_with_a_warning(drawing: str) -> No
     "drawing",
     [
         f"q 3 Tr {WRITE} Q q 595 0 0 842 0 0 cm /Im Do Q",
+        f"q 595 0 0 842 0 0 cm /Im Do Q q /None gs {WRITE} Q",
         f"q 1 1 1 rg {WRITE} Q q 595 0 0 842 0 0 cm /Im Do Q",
         f"q 595 0 0 842 0 0 cm /Im Do Q q 1 1 1 rg {WRITE} Q",
         f"q 0 0 0 rg {BOX} 1 1 1 rg {WRITE} Q",
@@ -74,8 +75,9 @@ def test_text_that_cannot_be_seen_is_left_out_with_a_warning(drawing: str) -> No
         f"q .5 0 0 .5 0 0 cm {WRITE.replace('10 Tf', '18 Tf')} Q",
         f"q 20 0 0 20 0 0 cm {WRITE.replace('10 Tf 60 600', '.5 Tf 3 30')} Q",
     ],
-    ids=["layer over a scan", "white layer below a scan", "white over a picture", "white on black", "outline of a fill",
-         "highlighted", "under a clipped box", "dark over white shadow", "scaled down", "scaled up"],
+    ids=["layer over a scan", "layer without opacity over a scan", "white layer below a scan", "white over a picture",
+         "white on black", "outline of a fill", "highlighted", "under a clipped box", "dark over white shadow",
+         "scaled down", "scaled up"],
 )  # fmt: skip
 def test_text_that_can_be_seen_or_stands_for_a_picture_stays(drawing: str) -> None:
     parsed = parse(with_picture(SEEN, drawing))

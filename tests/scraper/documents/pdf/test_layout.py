@@ -126,3 +126,21 @@ def test_numbers_that_count_the_pages_are_left_out(number: str) -> None:
     pages = [[text_at(60, 40, number.format(at)), *prose(60, 200, 3, "a")] for at in range(1, 5)]
     text = parse(drawn_pdf(*pages)).markdown
     assert number.format(3) not in text.splitlines()
+
+
+@pytest.mark.parametrize("marks", [("*", "*"), ("1.", "-")])
+def test_lists_beside_each_other_are_read_one_after_the_other(marks: tuple[str, str]) -> None:
+    columns = ("Crew", "Ada steers the boat", "Bo cooks", "Cy repairs"), ("Gear", "Nets of two sizes", "Ropes", "Buoys")
+    page = [text_at(60, 60, WORDS + " and then it comes back to the southern pier of the town")]
+    for x, mark, (title, *items) in zip((60, 310), marks, columns, strict=True):
+        page.append(text_at(x, 100, title, font="F2"))
+        page += [text_at(x, 118 + 14 * at, f"{mark} {item}") for at, item in enumerate(items)]
+    text = body(page)
+    assert "|" not in text
+    assert text.index("Cy repairs") < text.index("Gear") < text.index("Nets")
+
+
+def test_indented_items_are_nested() -> None:
+    items = (60, "Boats"), (80, "Hull"), (100, "Paint"), (80, "Sails"), (60, "Pier")
+    text = body([text_at(x, 100 + 14 * at, f"- {item}") for at, (x, item) in enumerate(items)])
+    assert text == "- Boats\n  - Hull\n    - Paint\n  - Sails\n- Pier"

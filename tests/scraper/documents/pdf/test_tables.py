@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 
@@ -173,3 +174,24 @@ def test_tags_that_call_a_table_a_paragraph_are_not_used() -> None:
     )
     tags = tuple(TagNode("P", (mark,)) for mark in range(2))
     assert read_tagged_blocks(LayoutPage(1, 800, runs + below, RulingLines(), tags)) is None
+
+
+def draw_rows(y: float, *rows: Sequence[str], font: str = "F1") -> list[str]:
+    """Draw rows of cells in three columns."""
+    cells = ((x, y + 14 * at, cell) for at, row in enumerate(rows) for x, cell in zip((60, 200, 400), row, strict=True))
+    return [text_at(x, top, cell, font=font) for x, top, cell in cells if cell]
+
+
+def test_bold_header_is_separate_from_a_first_row_of_several_lines() -> None:
+    ada = ("", "Steers the boat", ""), ("Ada", "Keeps the log", "2020"), ("", "Calls the port", "")
+    rows = *ada, ("Bo", "Cooks", "2021"), ("Cy", "Sails", "2019")
+    text = read_drawn(*draw_rows(100, ("Name", "Duty", "From"), font="F2"), *draw_rows(114, *rows))
+    assert "| Name | Duty | From |\n| --- | --- | --- |\n| Ada | Steers the boat Keeps the log" in text
+
+
+def test_heading_ends_a_table() -> None:
+    above = ("Quay 4", "", "Date: 4 June"), ("Bergen", "", "Due: 4 July"), ("Norway", "", "Number 118")
+    below = ("Item", "Count", "Price"), ("Rope", "2", "40.00"), ("Paint", "1", "25.50")
+    text = read_drawn(*draw_rows(100, *above), text_at(60, 153, "Invoice", 16), *draw_rows(170, *below))
+    assert "# Invoice\n" in text
+    assert "| Item | Count | Price |\n| --- |" in text
