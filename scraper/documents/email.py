@@ -185,7 +185,11 @@ class _Mail:
             content_type = str(part.get("Content-Type", "text/plain"))
             is_utf7 = "utf-7" in content_type.lower()  # Browsers refuse it.
             text = data.decode("utf-7", "replace") if is_utf7 else decode(data, content_type).replace("\r\n", "\n")
-            return convert_html(text) if media_type == "text/html" else text.strip()
+            if media_type != "text/html":
+                return text.strip()
+            text, problems = convert_html(text)
+            self.problems += problems
+            return text
         if data not in (file.data for file in self.files):
             self.files.append(EmbeddedFile(name or f"attached {media_type}", data, media_type))
         return ""

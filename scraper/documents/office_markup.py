@@ -12,7 +12,8 @@ from lxml import etree
 
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
-from scraper.html.dom.parsing import Element, parse_html, text_of
+from scraper.html.dom.parsing import Element, collect_names, parse_html, text_of
+from scraper.html.page import hidden_elements
 from scraper.text.numerals import format_numeral
 from scraper.text.sanitize import clean_line
 
@@ -62,13 +63,20 @@ def html_to_markdown(html: str, url: str) -> str:
     return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
 
 
-def convert_html(text: str) -> str:
-    """Return the Markdown of HTML whose links are absolute; empty if it cannot be parsed."""
+def convert_html(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the Markdown of HTML whose links are absolute, and warnings about hidden parts, which are left out.
+
+    The Markdown is empty if the HTML cannot be parsed.
+    """
     try:
         root = parse_html(text).root
     except (etree.XMLSyntaxError, ValueError):
-        return ""
-    return "" if root is None else remove_internal_links(converter.convert(root, _BASE_URL).markdown, _BASE_URL)
+        root = None
+    if root is None:
+        return "", ()
+    hidden, _, _ = hidden_elements.remove_styled(root, collect_names(root).attributes)
+    warnings = (f"Hidden parts of HTML are left out: {hidden:,}.",) if hidden else ()
+    return remove_internal_links(converter.convert(root, _BASE_URL).markdown, _BASE_URL), warnings
 
 
 def remove_internal_links(text: str, base: str) -> str:

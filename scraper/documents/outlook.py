@@ -41,10 +41,12 @@ _MAX_DEPTH = 10
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return sender, recipients, date, subject, body and attachments; of an appointment also time and place."""
-    message = _Message(CompoundFile(data), "")
     files: list[EmbeddedFile] = []
+    problems: list[str] = []
+    message = _Message(CompoundFile(data), "", problems)
     markdown = message.markdown(files, request)
     sections, warnings = read_embedded(files, request)
+    warnings += tuple(dict.fromkeys(problems))
     if not message.has_text:
         warnings += ("The message has no text in its body.",)
     return ParsedDocument(
@@ -53,8 +55,8 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 class _Message:
-    def __init__(self, streams: CompoundFile, folder: str) -> None:
-        self._streams, self._folder = streams, folder
+    def __init__(self, streams: CompoundFile, folder: str, problems: list[str]) -> None:
+        self._streams, self._folder, self._problems = streams, folder, problems
         self._numbers: dict[tuple[int, int], int] = {}
         properties = streams.read(folder + _PROPERTIES)
         start = _INNER_BYTES if folder else _OWN_BYTES
@@ -99,7 +101,8 @@ class _Message:
             path = f"{self._folder}{folder}{_PREFIX}{_DATA:04x}"
             message = f"{path}000d/"
             if message + _PROPERTIES in self._streams and depth < _MAX_DEPTH:
-                inner.append(f"## {name}\n\n{_Message(self._streams, message).markdown(files, request, depth + 1)}")
+                attached = _Message(self._streams, message, self._problems)
+                inner.append(f"## {name}\n\n{attached.markdown(files, request, depth + 1)}")
                 continue
             data = self._streams.read(f"{path}0102")
             files.append(EmbeddedFile(name, data, problem="" if data else "its data are not in the message"))
@@ -109,7 +112,9 @@ class _Message:
         path = f"{self._folder}{_PREFIX}"
         html = self._streams.read(f"{path}{_HTML:04x}0102")
         text = decode(html, f"text/html{self._charset(_INTERNET_CODE_PAGE)}") or self.text(_HTML, keep_lines=True)
-        texts = choose_alternatives([self.text(_PLAIN, keep_lines=True), convert_html(text) if text else ""])
+        converted, problems = convert_html(text) if text else ("", ())
+        self._problems += problems
+        texts = choose_alternatives([self.text(_PLAIN, keep_lines=True), converted])
         rtf = b"" if texts else rtf_reader.decompress(self._streams.read(f"{path}{_RTF:04x}0102"))
         try:
             return "\n\n".join(texts) if texts else rtf_reader.read(rtf, request).markdown if rtf else ""

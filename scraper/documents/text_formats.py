@@ -160,7 +160,7 @@ def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
         text = _TERMINAL_CODE.sub("", text)
         if not text or text.startswith(_DISPLAY_OBJECT):
             formatted = _join_lines(data.get("text/markdown") or data.get("text/latex") or "")
-            formatted = formatted or convert_html(_join_lines(data.get("text/html") or "")).strip()
+            formatted = formatted or convert_html(_join_lines(data.get("text/html") or ""))[0].strip()
             text = formatted or (text and fence(text, ""))
             yield from [text] if text else []
         elif len(text) > _MAX_OUTPUT_CHARS:

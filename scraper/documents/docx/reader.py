@@ -141,7 +141,7 @@ def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str,
         return "", (str(error),)
     kind = sniff_kind(data, name=name)
     if kind is DocumentKind.HTML:
-        return office_markup.convert_html(decode(data, "text/html")), ()
+        return office_markup.convert_html(decode(data, "text/html"))
     if kind is DocumentKind.EMAIL:
         return read_body(data), ()
     text, warnings, is_read = read_file(EmbeddedFile(name, data), request)

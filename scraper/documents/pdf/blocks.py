@@ -1,7 +1,6 @@
 """Build blocks from rows, also across page breaks: paragraphs, list items, code, headings; write them as Markdown."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -123,8 +122,6 @@ _MAX_BOLD_CHARS = 120
 _MAX_TITLE_WORDS = 12
 """Words of a heading that ends with a period."""
 _MAX_LEVEL = 5
-_MIN_BOLD = 2
-"""Headings in bold. With fewer, a heading that is not bold is no exception."""
 _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
 _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
 """A formula: no heading, though it is set larger than the text."""
@@ -142,31 +139,12 @@ def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[Layou
     levels = {size: min(index, _MAX_LEVEL) for index, group in enumerate(groups, 1) for size in group}
     below = min(len(groups), _MAX_LEVEL) + 1
     marked = [_mark_heading(block, levels, body_size, below) for block in blocks]
-    for at in _find_bylines(blocks, marked):
-        marked[at] = blocks[at]
     sections = _find_sections(blocks)
     tops = [marked[at].level for at, number in sections.items() if len(number) == 1 and marked[at].level]
     for at, number in sections.items():
         if blocks[at].kind is not BlockKind.HEADING:
             marked[at] = _as_heading(blocks[at], min(min(tops, default=below) + len(number) - 1, _MAX_LEVEL + 1))
     return marked
-
-
-def _find_bylines(blocks: Sequence[LayoutBlock], marked: Sequence[LayoutBlock]) -> Iterator[int]:
-    """Yield the indexes of blocks between the title and the text that look like headings but are names of authors.
-
-    No other heading has their style: the title is larger, and those of sections are bold.
-    """
-    headings = [at for at, block in enumerate(marked) if block.kind is BlockKind.HEADING]
-    styles = Counter((blocks[at].size, blocks[at].bold) for at in headings)
-    if sum(blocks[at].bold for at in headings[1:]) < _MIN_BOLD:
-        return
-    for at in range(headings[0] + 1, len(blocks)):
-        block = blocks[at]
-        if block.bold or sum(len(line.split()) for line in block.lines) > _MAX_TITLE_WORDS:
-            return
-        if at in headings and block.size < blocks[headings[0]].size and styles[block.size, block.bold] == 1:
-            yield at
 
 
 def _find_sections(blocks: Sequence[LayoutBlock]) -> dict[int, tuple[int, ...]]:

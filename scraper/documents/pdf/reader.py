@@ -20,7 +20,7 @@ from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPag
 from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
-from scraper.documents.pdf.table_cells import Table, add_headers, find_footers_below
+from scraper.documents.pdf.table_cells import add_headers
 from scraper.documents.pdf.text_assembly import is_right_to_left, join_lines
 
 warm_up = liteparse_loader.warm_up
@@ -119,33 +119,20 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 
 def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
     """Yield the blocks of one flow: drawn tables at their positions, tables by alignment, paragraphs."""
-
-    def add_outer_headers(grid: LatticeGrid, rows_above: Sequence[LayoutRow]) -> tuple[Table, int]:
-        return add_headers(grid.rows, grid.columns, (grid.y0, grid.first_y1), rows_above, page.rotated_runs)
-
     piece: list[LayoutRow] = []
-    above: LatticeGrid | None = None
-    table: Table = ()
-    for row in (*rows, None):
-        indexes = [run.block for run in row.runs if run.block >= 0] if row else []
-        if row and not indexes:
-            piece.append(row)
-            continue
-        beside = tuple(run for run in row.runs if run.block < 0) if row else ()
+    for row in rows:
+        here = [grids[run.block] for run in row.runs if run.block >= 0]
+        beside = tuple(run for run in row.runs if run.block < 0)
         if beside:
-            piece.append(LayoutRow(beside))
-        if above is not None:  # A drawn table, with the sums below its frame.
-            footers = find_footers_below(piece, above.columns, above.y1)
-            yield LayoutBlock(BlockKind.TABLE, table=(*table, *footers))
-            piece = piece[len(footers) :]
-        header_count = 0
-        if indexes:
-            table, header_count = add_outer_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece)
-        yield from _text_blocks(piece[: len(piece) - header_count], page)
-        for index in indexes[1:]:
+            piece.append(LayoutRow(beside) if here else row)
+        for grid in here:
+            above = [] if beside or len(here) > 1 else piece
+            edges = (grid.y0, grid.first_y1)
+            table, header_count = add_headers(grid.rows, grid.columns, edges, above, page.rotated_runs)
+            yield from _text_blocks(piece[: len(piece) - header_count], page)
             yield LayoutBlock(BlockKind.TABLE, table=table)
-            table, _ = add_outer_headers(grids[index], [])
-        piece, above = [], grids[indexes[-1]] if indexes else None
+            piece = []
+    yield from _text_blocks(piece, page)
 
 
 def _text_blocks(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:

@@ -1,6 +1,6 @@
-"""Text lines of a table: split them into segments at wide gaps, join lines into rows of cells, find outer rows.
+"""Text lines of a table: split them into segments at wide gaps, join lines into rows of cells, find outer headers.
 
-Rows outside of the grid of a table are headers above it, rotated headers, and sums below.
+Headers outside of the grid of a table stand above it or are rotated.
 """
 
 import re
@@ -153,8 +153,6 @@ _MAX_OFF_CENTER = 0.35
 """Ratio to the column width: distance of a spanning header from the center of its columns."""
 _MAX_ROTATED_DISTANCE = 1.5
 """Multiple of the font size."""
-_MIN_SUM_SHARE = 0.6
-"""Ratio of columns with numbers in a row of sums."""
 
 
 def add_headers(
@@ -264,22 +262,3 @@ def _find_rotated_headers(
     if sum(map(bool, cells)) < 2:
         return None
     return _RotatedHeader(tuple(" ".join(cell) for cell in cells), y0, y1)
-
-
-def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[Span], bottom: float) -> list[tuple[str, ...]]:
-    """Return the rows of sums directly below a table, split into its columns.
-
-    `bottom` is the lower edge of the table.
-    """
-    footers: list[tuple[str, ...]] = []
-    for row in rows[:_MAX_ROWS]:
-        line = split_row(row)
-        cells = _row_cells(line, columns)
-        if cells is None or line.y0 - bottom > _MAX_DISTANCE * (line.y1 - line.y0):
-            break
-        numbers = sum(any(map(str.isdigit, cell)) for cell in cells)
-        if numbers < max(2, _MIN_SUM_SHARE * len(columns)):
-            break
-        footers.append(tuple(cells))
-        bottom = line.y1
-    return footers

@@ -73,30 +73,6 @@ def test_headings_side_by_side_begin_their_columns() -> None:
     assert text.index("Summary") < text.index("a8 The") < text.index("Harbors") < text.index("b0 The")
 
 
-def byline(*titles: tuple[str, int, str]) -> str:
-    """Draw a title of 18 points, names of authors of 13 points, and sections of a size and font."""
-    page = [text_at(60, 80, "Travel by sea", 18), text_at(60, 110, "Ada Holm, Bo Lind", 13)]
-    for index, (title, size, font) in enumerate(titles):
-        y = 150 + 90 * index
-        page += [text_at(60, y, title, size, font), text_at(60, y + 30, WORDS), text_at(60, y + 42, WORDS)]
-    return read(page)
-
-
-def test_names_of_authors_below_the_title_are_no_heading() -> None:
-    text = byline(("Harbors", 14, "F2"), ("Ferries", 14, "F2"))
-    assert "Ada Holm" in text
-    assert [line for line in text.splitlines() if line.startswith("#")] == [
-        "# Travel by sea",
-        "## Harbors",
-        "## Ferries",
-    ]
-
-
-def test_heading_below_the_title_in_the_style_of_another_one_stays() -> None:
-    text = byline(("Harbors", 14, "F2"), ("Ferries", 14, "F2"), ("Prices", 13, "F1"))
-    assert "### Ada Holm, Bo Lind" in text
-
-
 def test_only_larger_text_than_marked_headings_is_one_too() -> None:
     texts = ("Travel by sea", 22.0), ("Ada Holm", 13.0), ("Harbors", 15.0), (WORDS, 10.0)
     runs = tuple(

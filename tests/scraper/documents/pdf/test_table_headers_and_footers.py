@@ -1,4 +1,4 @@
-"""PDF text at unusual places: slanted lines, rotated table heads, heads and totals outside table frames."""
+"""PDF text at unusual places: slanted lines, rotated table heads, heads outside table frames."""
 
 from __future__ import annotations
 
@@ -52,15 +52,6 @@ def test_rotated_headers_within_the_first_row_belong_to_their_columns() -> None:
     name = text_at(63, 150, "No.")
     assert body(*table_cells(XS, (90, 156, 174, 192, 210), [["", "", "", ""], *ROWS]), *heads, name).startswith(
         "| No. | Low | Middle | High |\n| --- | --- | --- | --- |\n| 1 | 0.25 | 0.50 | 0.75 |\n"
-    )
-
-
-def test_sums_below_a_frame_are_its_last_row() -> None:
-    sums = [text_at(x + 3, 262, text) for x, text in zip(XS, ("All", "3.75", "4.50", "5.25"), strict=False)]
-    note = text_at(60, 300, "What follows the table is prose, with 1 number in it.")
-    assert body(*table_cells(XS, (194, 212, 230, 248), ROWS), *sums, note).endswith(
-        "| 3 | 2.25 | 2.50 | 2.75 |\n| All | 3.75 | 4.50 | 5.25 |\n\n"
-        "What follows the table is prose, with 1 number in it."
     )
 
 
