@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from browsers.http.charset import decode
 from scraper.documents.compound_file import CompoundFile
 from scraper.documents.markdown_writing import join_pages, pipe_table
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error, name_unread_files
 from scraper.errors import MalformedDocumentError, UnsupportedTypeError
 
-_SIGNATURE, _FIRST_VERSION = 0xA5EC, 0x00C1
-_ENCRYPTED, _SECOND_TABLE = 0x0100, 0x0200
+_SIGNATURE, _SIGNATURE_6, _FIRST_VERSION = 0xA5EC, 0xA5DC, 0x00C1
+_IN_PIECES, _ENCRYPTED, _SECOND_TABLE = 0x0004, 0x0100, 0x0200
 _COUNTS_AT, _FORMATS_AT, _PIECES_AT = 0x4C, 0xFA, 0x01A2
 """Offsets in the File Information Block: counts of characters by part, places of the tables of formats and pieces."""
 _PAGE_BYTES = 512
@@ -34,7 +35,10 @@ _MAX_FIELD_DEPTH = 20
 _DROPPED: dict[int, int | None] = dict.fromkeys([*range(1, 7), 8, *range(0x0E, 0x13), *range(0x16, 0x1E), 0x1F])
 _DROPPED[0x1E] = ord("-")
 _MAX_COLUMNS = 63
-_ADVICE = "Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`), or look for a PDF."
+_PLAIN_WARNING = "Headings and lists of this old Word format appear as plain text."
+_OLD_WARNING = "Its character set is guessed, and text that is deleted or hidden is not left out."
+_TOO_OLD = "This is a {} file of a format older than 1997, which is not read."
+_ADVICE = "Convert it to a new format, for example by `soffice --convert-to pdf FILE`, or look for a PDF."
 
 
 def read_word(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -50,7 +54,7 @@ def read_word(data: bytes, request: ParseRequest) -> ParsedDocument:
     streams = CompoundFile(data)
     main = streams.read("WordDocument")
     try:
-        texts, hidden = _read_texts(main, streams)
+        texts, warnings = _read_texts(main, streams)
     except (struct.error, IndexError, ValueError):
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.") from None
     for index, text in enumerate(texts):  # Replace fields such as links by what is displayed, the innermost first.
@@ -60,20 +64,15 @@ def read_word(data: bytes, request: ParseRequest) -> ParsedDocument:
             depth += 1
         texts[index] = "\n\n".join(_blocks(text.translate(_DROPPED)))
     markdown = next(filter(None, texts), "")
-    warnings = ["Headings and lists of this old Word format appear as plain text."]
-    if hidden:
-        warnings.append(f"{hidden:,} characters that are deleted or hidden are left out.")
-    return ParsedDocument("doc", markdown, warnings=tuple(warnings))
+    return ParsedDocument("doc", markdown, warnings=(_PLAIN_WARNING, *warnings))
 
 
-def _read_texts(main: bytes, streams: CompoundFile) -> tuple[list[str], int]:
-    """Return the text of the document and that of its page headers and footers; and the number of hidden characters."""
+def _read_texts(main: bytes, streams: CompoundFile) -> tuple[list[str], list[str]]:
+    """Return the text of the document and that of its page headers and footers; and warnings."""
     signature, version = struct.unpack_from("<HH", main, 0)
     (flags,) = struct.unpack_from("<H", main, 10)
     if signature != _SIGNATURE or version < _FIRST_VERSION:
-        raise UnsupportedTypeError(
-            "This is a Word file of a format older than 1997, which is not read.", next_step=_ADVICE
-        )
+        return [_read_single_piece(signature, flags, main), ""], [_OLD_WARNING]
     if flags & _ENCRYPTED:
         raise locked_error("The Word file")
     table = streams.read("1Table" if flags & _SECOND_TABLE else "0Table")
@@ -89,7 +88,16 @@ def _read_texts(main: bytes, streams: CompoundFile) -> tuple[list[str], int]:
     headers = parts.pop(_MARGINS)
     texts = (text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
              for text in ("\r".join(parts), headers))  # fmt: skip
-    return list(texts), characters.count(_HIDDEN)
+    count = characters.count(_HIDDEN)
+    return list(texts), [f"{count:,} characters that are deleted or hidden are left out."] if count else []
+
+
+def _read_single_piece(signature: int, flags: int, main: bytes) -> str:
+    """Return the text and footnotes of a file of Word 6 or 95; also deleted and hidden text."""
+    if signature not in (_SIGNATURE, _SIGNATURE_6) or flags & (_ENCRYPTED | _IN_PIECES):
+        raise UnsupportedTypeError(_TOO_OLD.format("Word"), next_step=_ADVICE)
+    (start,), counts = struct.unpack_from("<I", main, 0x18), struct.unpack_from("<2I", main, 0x34)
+    return decode(main[start : start + sum(counts)], "text/plain")
 
 
 def _find_hidden(table: bytes, main: bytes) -> Iterator[tuple[int, int]]:
@@ -212,12 +220,15 @@ def read_slides(data: bytes, request: ParseRequest) -> ParsedDocument:
         MalformedDocumentError: The file is damaged.
     """
     streams = CompoundFile(data)
-    user = streams.read("Current User").ljust(_EDIT_AT + 4, b"\0")
+    folder = "PP97_DUALSTORAGE/" if "PP97_DUALSTORAGE/Current User" in streams else ""  # PowerPoint 95 reads it too.
+    if not folder and "Text_Content" in streams:
+        raise UnsupportedTypeError(_TOO_OLD.format("PowerPoint"), next_step=_ADVICE)
+    user = streams.read(f"{folder}Current User").ljust(_EDIT_AT + 4, b"\0")
     mark, edit = struct.unpack_from("<II", user, _EDIT_AT - 4)
     if "EncryptedSummary" in streams or mark == _LOCKED:
         raise locked_error("The presentation")
     try:
-        reader = _SlideReader(streams.read("PowerPoint Document"), edit)
+        reader = _SlideReader(streams.read(f"{folder}PowerPoint Document"), edit)
         slides = reader.read()
     except (struct.error, IndexError):
         raise MalformedDocumentError("The presentation is damaged: its text cannot be recovered.") from None

@@ -284,17 +284,9 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph], *, fr
     lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _SAME_LINE * one[1].size)
     rebuilt = {id(item) for _, item in owned}
     words = [word for line in lines for word in _words(line, from_right=from_right)]
-    if from_right:
-        words = list(map(_turn_brackets, words))
-    elif not _explains_words(words, [item for item in items if id(item) in rebuilt]):
+    if not from_right and not _explains_words(words, [item for item in items if id(item) in rebuilt]):
         return list(items)
     return words + [item for item in items if id(item) not in rebuilt]
-
-
-def _turn_brackets(word: PdfItem) -> PdfItem:
-    """Return a word with brackets that open at its start and close at its end; PDFium turns those of some lines."""
-    is_turned = len(word.text) > 1 and (word.text[0] in _CLOSING or word.text[-1] in _OPENING)
-    return word._replace(text=word.text.translate(_MIRRORED)) if is_turned else word
 
 
 def add_astral_letters(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> list[PdfItem]:
@@ -447,7 +439,9 @@ def read_in_order(glyphs: Sequence[PlacedGlyph], *, is_arabic: bool) -> str:
     for is_turned, group in groupby(range(len(text)), key=lambda at: _reads_from_left(classes, at, is_arabic)):
         part = "".join(text[at] for at in group)
         turned += part[::-1] if is_turned else part.translate(_MIRRORED)
-    return turned
+    # Brackets open at the start and close at the end of a word; PDFium turns those of some lines.
+    is_wrong = len(turned) > 1 and (turned[0] in _CLOSING or turned[-1] in _OPENING)
+    return turned.translate(_MIRRORED) if is_wrong else turned
 
 
 def _reads_from_left(classes: Sequence[str], at: int, is_arabic: bool) -> bool:

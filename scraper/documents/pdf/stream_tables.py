@@ -31,8 +31,6 @@ _MAX_ROW_DISTANCE = 1.6
 _WIDE = 0.75
 """Ratio to the table width. A wider row without a gap is prose beside the table."""
 _RULE_END = 4.0
-_LARGER = 0.9
-"""Points of font size by which a heading differs from a row of the table above it."""
 
 
 class StreamTable(NamedTuple):
@@ -120,7 +118,7 @@ def _next_cellular(
             return index
         if len(line.segments) > 1 and not shares_gap:
             return None
-        is_heading = line.size > above.size + _LARGER
+        is_heading = line.size > above.size + 0.9
         if len(line.segments) == 1 and (is_heading or line.x1 - line.x0 > _WIDE * (right - left)):
             return None
     return None

@@ -82,12 +82,35 @@ def test_locked_old_and_damaged_word_files_are_refused() -> None:
     with pytest.raises(errors.EncryptedDocumentError, match="password"):
         parse(doc("x\r", flags=0x0300))
     with pytest.raises(errors.UnsupportedTypeError, match="older than 1997") as raised:
-        parse(doc("x\r", version=0x65))
+        parse(doc("x\r", version=0x65, flags=0x0004))
     assert "soffice" in raised.value.next_step
     good = doc("some text\r")
     for size in (600, 1_500, len(good) - 700):
         with pytest.raises(errors.ScraperError):
             parse(good[:size] + b"WordDocument".decode().encode("utf-16-le") + b"\0\0")
+
+
+def word_6(text: str, *, flags: int = 0) -> bytes:
+    """Build a file of Word 6, whose text is one piece."""
+    data = text.encode("cp1251")
+    head = bytearray(1_024)
+    struct.pack_into("<HH", head, 0, 0xA5DC, 0x65)
+    struct.pack_into("<H", head, 10, flags)
+    struct.pack_into("<I", head, 0x18, len(head))
+    struct.pack_into("<7I", head, 0x34, len(data), 0, 0, 0, 0, 0, 0)
+    return compound_file({"WordDocument": bytes(head) + data})
+
+
+def test_text_of_word_6_is_read_with_a_warning_about_its_characters() -> None:
+    parsed = parse(word_6("Паром уходит в полдень.\rA\x07B\x07\x07"))
+    assert parsed.markdown.startswith("Паром уходит в полдень.\n\n| A | B |")
+    assert any("guessed" in warning for warning in parsed.warnings)
+
+
+@pytest.mark.parametrize("flags", [0x0100, 0x0004])
+def test_locked_files_and_pieces_of_word_6_are_refused(flags: int) -> None:
+    with pytest.raises(errors.UnsupportedTypeError, match="older than 1997"):
+        parse(word_6("x", flags=flags))
 
 
 def record(kind: int, content: bytes, *, version: int = 0) -> bytes:
@@ -100,8 +123,11 @@ def texts(*written: tuple[int, str]) -> bytes:
     )
 
 
-def saved_twice() -> bytes:
-    """Build a presentation whose second edit replaced one slide and removed the other."""
+def saved_twice(folder: str = "", **streams: bytes) -> bytes:
+    """Build a presentation whose second edit replaced one slide and removed the other.
+
+    `folder` holds its streams; `streams` are others.
+    """
 
     def drawing(text: str) -> bytes:
         return record(0x03EE, record(0x0FA0, text.encode("utf-16-le")), version=0x0F)
@@ -126,7 +152,17 @@ def saved_twice() -> bytes:
     first, place = edit(0, document(item(2, 256), item(3, 257)), [(2, drawing("Old")), (3, drawing("Gone"))], 0)
     second, place = edit(len(first), document(item(2, 256)), [(2, drawing("New"))], place)
     user = struct.pack("<HHIII", 0, 0x0FF6, 20, 0x14, 0xE391C05F) + struct.pack("<I", place)
-    return compound_file({"PowerPoint Document": first + second, "Current User": user}, mini=False)
+    own = {f"{folder}PowerPoint Document": first + second, f"{folder}Current User": user}
+    return compound_file(own | streams, mini=False)
+
+
+def test_presentation_beside_one_of_powerpoint_95_is_read() -> None:
+    assert "New" in parse(saved_twice("PP97_DUALSTORAGE/", Text_Content=b"x", **{"PowerPoint Document": b"x"})).markdown
+
+
+def test_presentation_of_powerpoint_95_is_refused() -> None:
+    with pytest.raises(errors.UnsupportedTypeError, match="older than 1997"):
+        parse(compound_file({"PowerPoint Document": b"x", "Text_Content": b"x"}))
 
 
 def test_only_slides_of_the_last_edit_are_shown() -> None:
