@@ -204,12 +204,11 @@ class _LineWriter:
             if node.tag != "#other":
                 role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = self._is_group(node, role)
-                    control = self._write_control(node, role, depth, control, is_group=is_group)
+                    control = self._write_control(node, role, depth, control)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
                     # options that is no `select` may have items without a role.
-                    is_inside = role != "listbox" and (role in ACTIVE or not is_group)
+                    is_inside = role != "listbox" and (role in ACTIVE or not self._is_group(node, role))
                     if node.tag == "select":
                         continue
                 elif node.is_visible and role in _WRITTEN_ROLES:
@@ -241,7 +240,7 @@ class _LineWriter:
             element = next((one for one in node.ancestors() if one.tag != "#other"), node)
             self._add(node, OutlineLine(element.ref, depth, "text", text))
 
-    def _write_control(self, node: PageNode, role: str, depth: int, around: str, *, is_group: bool) -> str:
+    def _write_control(self, node: PageNode, role: str, depth: int, around: str) -> str:
         """Write the line of a control in `around`; return its reference if all inside is this control, or nothing."""
         control = node.ref if role in ACTIVE else ""
         if role in ACTIVE:
@@ -249,7 +248,8 @@ class _LineWriter:
         else:
             role = role or ("draggable" if node.attributes.get("draggable") == "true" else "clickable")
             label = clean_text(node.attributes.get("aria-label", "")) or self._namer.label_for(node)
-            name = label if is_group else self._namer.name_of(node, "")
+            holds_items = node.has_controls or _is_list(node)
+            name = label if holds_items else self._namer.name_of(node, node.role)
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"

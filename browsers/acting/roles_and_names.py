@@ -199,14 +199,14 @@ class AccessibleNameComputer:
         """Return the text just before or after a control without a label, if it is not that of another control."""
         for around in islice(node.ancestors(), 2):
             at = next((at for at, child in enumerate(around.children) if child is node), 0)
-            before = around.children[max(0, at - 3) : at]
-            for child in around.children[at + 1 : at + 4] if is_after else reversed(before):
+            for child in around.children[at + 1 : at + 4] if is_after else around.children[max(0, at - 3) : at][::-1]:
                 if child.tag in ("input", "select", "button", "textarea"):
                     if child.is_visible:
                         return ""
                     # A widget stands for it.
                     continue
-                if any(one.tag == "label" or one.role in _CHOICES for one in islice(iter_subtree(child), _MAX_BESIDE)):
+                inside = islice(iter_subtree(child), _MAX_BESIDE)
+                if any("for" in one.attributes or one.role in _CHOICES for one in inside):
                     return ""
                 found = clean_text(child.text) if child.tag == "#text" else self.words_in(child)
                 if found:

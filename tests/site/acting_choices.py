@@ -43,7 +43,7 @@ id=box><a id=shown>Essex</a><ul id=counties hidden><li>Essex</li><li>Kent</li></
 <label for=tint>Tint</label><select id=tint style="position:absolute;width:1px;height:20px;opacity:0"><option>Red
 </select><button onclick="tints.hidden = false">Red</button><ul id=tints hidden onclick="say('tint ' +
 event.target.textContent)"><li role=option>Teal</li></ul>
-<label for=mail>Mail</label><button id=mail role=switch onclick="say('mail')"></button>
+<label>Bare</label> <input><label for=mail>Mail</label><button id=mail role=switch onclick="say('mail')"></button>
 <label for=star>★<span style="{_CLIPPED}">2 stars</span></label><input type=radio id=star name=star style="{_CLIPPED}">
 <label><input type=checkbox name=night style="display:none"><i style="display:inline-block;width:40px;height:20px">
 </i></label><span>Night</span><input type=checkbox aria-hidden=true style="position:absolute;opacity:0">

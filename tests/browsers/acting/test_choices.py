@@ -25,6 +25,7 @@ async def test_a_field_that_the_page_draws_has_a_line_its_label_and_its_choices(
     opened = (await actor("open @drawn")).content
     assert 'clickable "County"' in opened and "Lost label" in opened and '"Low water.' in opened
     assert 'tabpanel "Tides"' in opened and '"High water at noon"' in opened and opened.count("checkbox") == 1
+    assert 'textbox "Bare"' in opened and 'clickable "Low water. Low water.' in opened
     for step, logged in {
         'type "Dock" = East': "dock East",
         'type "Fee" = 70': "fee 70",
