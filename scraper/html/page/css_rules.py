@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 from cssselect import HTMLTranslator, SelectorError
 from lxml import etree
 
-from scraper.html.dom.parsing import Element, attribute_selector
+from scraper.html.dom.parsing import Element
 from scraper.html.page import style_sheets
 from scraper.html.page.css_visibility import (
     IMPORTANT,
@@ -59,8 +59,6 @@ _VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
 _CUSTOM_PROPERTY = re.compile(r"(--[\w-]++)\s*+:\s*+([^;{}]*+)")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 _COMPOUND = re.compile(r"[^\s>+~]+$")
-_CLASSED = attribute_selector("class")
-_IDENTIFIED = attribute_selector("id")
 
 
 class HiddenByRules(NamedTuple):
@@ -84,11 +82,10 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
     is_cut = sum(map(css.count, "{};")) > style_sheets.MAX_MARKS
     rules = list(style_sheets.parse_rules(css))
     found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
-    every = dict.fromkeys([*_CLASSED(root), *_IDENTIFIED(root)]) if any(found) else {}
-    by_name = _group_by_name(every)
+    by_name = _group_by_name(root.iter("*") if any(found) else ())
     simple = [style_sheets.unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)]
     hidden = {element for name in simple for element in by_name.get(name, ())}
-    elements = [element for element in every if element in hidden] if hidden else []
+    elements = [element for element in root.iter("*") if element in hidden] if hidden else []
     doubtful = list(found.doubtful)
     elements += _match(root, by_name, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
     is_doubtful = (
