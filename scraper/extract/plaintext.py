@@ -127,7 +127,7 @@ def is_markdown(snapshot: Snapshot) -> bool:
     Longer texts than a page are plain text.
     """
     name = urlsplit(snapshot.url).path.rpartition("/")[2]
-    is_labeled = snapshot.media_type == "text/html" and MARKUP_START.match(snapshot.html) is None
+    is_labeled = snapshot.media_type == "text/html" and not snapshot.html.lstrip("\ufeff \t\r\n").startswith("<")
     is_text = is_labeled or snapshot.media_type in _PROSE_TYPES
     is_declared = (is_text and _FILE_NAME.fullmatch(name)) or snapshot.media_type.endswith(_TYPES)
     return bool(is_declared) and len(snapshot.html) <= _MAX_MARKDOWN and not is_binary(snapshot.html)

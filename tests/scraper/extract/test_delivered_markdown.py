@@ -128,6 +128,11 @@ def test_more_types_are_markdown(path: str, media_type: str) -> None:
     assert document.title == "Tides" and document.markdown.startswith("# Tides\n")
 
 
+def test_a_page_with_the_name_of_markdown_is_a_page() -> None:
+    document = delivered("/tides.md", "text/html", "<title>App</title><p>Text of *the* page.</p>")
+    assert document.title == "App" and document.text.strip() == "Text of *the* page."
+
+
 def test_modules_of_several_lines_go_and_addresses_of_components_stay() -> None:
     body = (
         'import {\n  Card,\n  Link\n} from "@site/ui"\n\nexport const meta = {\n  title: "Other",\n}\n\n# Tides\n\n'
