@@ -236,9 +236,15 @@ class TableRules(MarkdownRules):
         if not _is_layout_table(element):
             return None
         pieces = [self._convert_outside_cells(element, unwrapped)]
-        for cell in (cell for row in table_rows(element) for cell in row_cells(row)):
-            self.plain_pieces.append(None)
-            pieces.append(self.render_children(cell, unwrapped))
+        rows = list(map(row_cells, table_rows(element)))
+        for cells in rows:
+            texts = []
+            for cell in cells:
+                self.plain_pieces.append(None)
+                texts.append(self.render_children(cell, unwrapped).strip())
+            is_pair = len(rows) > 1 and len(texts) == 2 and all(texts) and not any(map(_is_page_part, cells))
+            is_pair = is_pair and max(map(len, texts)) <= _MAX_VALUE and "\n" not in "".join(texts)
+            pieces += [" ".join(texts)] if is_pair else texts  # a label stays beside its value
         return "\n\n" + "\n\n".join(filter(None, map(str.strip, pieces))) + "\n\n"
 
     def _title(self, table: Element, context: ConversionContext) -> str:

@@ -46,6 +46,10 @@ def test_tables_of_values(html: str, markdown: str) -> None:
     ("html", "markdown"),
     [
         ("<table role=presentation><tr><td>a</td><td>b</td></tr></table>", "a\n\nb"),
+        (
+            "<table><tr><td>Case<td>12<tr><td>Party<td><table><tr><td>A<td>B<tr><td>C<td>D</table></table>",
+            "Case 12\n\nParty\n\n| A | B |\n| --- | --- |\n| C | D |",
+        ),
         ("<table><tr><td><p>a</p></td></tr></table>", "a"),
         ("<table><tr><td><h2>t</h2><p>a</p></td><td>b</td></tr></table>", "## t\n\na\n\nb"),
         ("<table><tr><td>nav</td><td><ul><li>a</li></ul></td></tr></table>", "nav\n\n- a"),
