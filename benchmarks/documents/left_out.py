@@ -53,7 +53,6 @@ RULES = (
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
     Rule("headers above a frame", table_cells, "_find_headers_above", lambda *_: ([], 0)),
-    Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
     Rule("lines between words", lattice_tables, "_split_at_lines", lambda _lattice, run, _crossed: [run]),
     Rule("bold headings", blocks, "_MAX_BOLD_CHARS", 0),
