@@ -9,13 +9,10 @@ from lxml import etree
 
 from scraper.html.dom import parsing
 from scraper.html.dom.parsing import EMPHASIS, HEADINGS, LISTS, Element
+from scraper.words.matcher import WordPattern
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
-_ACTION_LABEL = re.compile(
-    r"^\W*(?:show|read|view|see|load|close|open|expand|collapse|toggle|menu|more|less|filter|sort|share|copy|"
-    r"mehr|voir|ver|mostra|zeige)\b",
-    re.IGNORECASE,
-)
+_ACTION_LABEL = WordPattern(r"\W*{links.action}\b")
 _COLLAPSIBLE_CLASS = re.compile(r"accordion|\bfaq|collaps|disclosure", re.IGNORECASE)
 """Classes of a button that opens the content below it."""
 

@@ -22,6 +22,7 @@ from tests.scraper.extract.conversion import markdown_of
         ("<button>Add to bag</button><p>Soon.</p>", "Soon."),
         ("<button class=accordion__trigger>Delivery times</button><p>Soon.</p>", "Delivery times\n\nSoon."),
         ("<button class=accordion__trigger>Close</button><p>Soon.</p>", "Soon."),
+        ("<button class=accordion__trigger>Показать ещё</button><p>Скоро.</p>", "Скоро."),
         ("<button>" + "very " * 60 + "long?</button><p>Soon.</p>", "Soon."),
     ],
 )
