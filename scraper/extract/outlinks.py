@@ -28,7 +28,10 @@ _FEED_TYPES = frozenset(_NAMES["feed_types"].split())
 _AGENT_LINKS: dict[str, str] = _NAMES["agent_links"]
 """Names of relations: RFC 9727, RFC 8631, llmstxt.org."""
 _MAX_AGENTS = 8
-_SCRIPTED = re.compile(_NAMES["scripted"])
+_SCRIPTED = re.compile(
+    r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)"
+    r"|['\"]((?:https?:/)?/[^'\"\s]+)['\"]"
+)
 """A literal URL to which a script of an attribute leads."""
 _SCRIPTS = "onclick", "onmousedown"
 _CLICKABLE = tuple(map(attribute_selector, (*_SCRIPTS, "data-href", "role[.='link']", "tabindex[.='0']")))

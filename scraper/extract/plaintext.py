@@ -106,19 +106,41 @@ _MAX_MARKDOWN = 1_000_000
 _FILE_NAME = re.compile(r"[^/]*\.(?:md|mdx|markdown)|llms[a-z-]*\.txt", re.IGNORECASE)
 """Last part of a path. llmstxt.org names `llms.txt` and `llms-full.txt`."""
 
-_FRONT_MATTER = re.compile(_TABLE["front_matter"])
+_FRONT_MATTER = re.compile(
+    r"\s*(---|\+\+\+)[ \t]*\n((?:[ \t#-][^\n]*\n|[\w\"'.-]+[ \t]*[:=][^\n]*\n|[\]}]\n|\n)*)\1[ \t]*(?:\n|$)"
+)
 _FRONT_LINE = re.compile(r"(title|description|authors?|date)[ \t]*[:=][ \t]*([\"']?)(\S.*?)\2\s*$", re.IGNORECASE)
 _META_NAMES = {"description": "description", "author": "author", "date": "article:published_time"}
-_CODE = re.compile(_TABLE["code"], re.DOTALL)
+_CODE = re.compile(
+    r"(?:^|(?<=\n))[ \t>]*(`{3,}|~{3,}).*?(?:\n[ \t>]*\1[`~]*[ \t]*(?=\n|$)|$)"  # block
+    r"|(?<!`)(`{1,8})(?!`)[^\n]{1,1000}?(?<!`)\2(?!`)",  # within a line
+    re.DOTALL,
+)
 _VALUE = r"""(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})"""
 _COMPONENT = re.compile(rf"</?[A-Z][\w.]*((?:\s+[\w:@-]+(?:={_VALUE})?|\s+\{{[^{{}}]*\}})*)\s*/?>")
 """A tag of a component; names of HTML elements are in lower case (MDX, Vue)."""
 _ATTRIBUTE = re.compile(r"""\b(title|label|href|to)=["']([^"']+)["']""")
-_LINK = re.compile(_TABLE["link"])
+_LINK = re.compile(
+    r"""<([A-Z][\w.]*)\s(?![^<>]*\b(?:title|label)=)[^<>]*?\b(?:href|to)="""
+    r"""["']([^"'\s()]+)["'][^<>]*>([^<>\[\]\n]+)</\1>"""
+)
 """A component with an address and one line of text; one with a title is a card."""
-_MODULE_LINE = re.compile(_TABLE["module_line"], re.M)
-_CONTAINER = re.compile(_TABLE["container"], re.M)
-_DROPPED = re.compile(_TABLE["dropped"], re.MULTILINE | re.IGNORECASE)
+_MODULE_LINE = re.compile(
+    r"^import\s(?:[^\"'()]{0,1000}\bfrom\s+)?[\"'][^\"'\n]+[\"'];?$"
+    r"|^export\s+(?:const|let|default)\s(?:[^\n]*[{(\[]\n(?:[^\n]*\n){0,200}?[})\]]+;?$|.*$)",
+    re.M,
+)
+_CONTAINER = re.compile(
+    r"^[ \t]*:{3,}[ \t]*([a-z]*)[^\n\[{]{0,80}?(?:[ \[]([^\]\n{]{1,200})\]?)?(?:\{[^}\n]{0,200}\})?[ \t]*$", re.M
+)
+_DROPPED = re.compile(
+    r"\[[\s\u200b#¶]*\]\(#[^)\n]*\)"  # link of a heading to itself
+    r"|\{[#.][^{}\n]*\}(?=[ \t]*$)"  # attributes of a heading
+    r"|\{%.{0,1000}?%\}"  # template tag
+    r"|\{/\*[^{}]{0,1000}?\*/\}"  # comment of MDX
+    r"|^\[(?:\[_?toc_?\]|toc)\]$",  # place of a table of contents
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 def is_markdown(snapshot: Snapshot) -> bool:

@@ -159,7 +159,12 @@ def _is_not_code(element: Element) -> bool:
 
 
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "data-enlighter-language", "language")
-_LANGUAGE_CLASS = re.compile(TABLE["language_class"], re.IGNORECASE)
+_LANGUAGE_CLASS = re.compile(
+    r"(?:^|\s)(?:ltx_lst_language|language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)"
+    r"|highlight-(?:source|text)-([^\s\"]+)|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)"
+    r"|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)(?![\w-])",
+    re.IGNORECASE,
+)
 _LANGUAGE_NAME = re.compile(r"[a-z][a-z0-9+#._-]{0,24}")
 _NO_LANGUAGE, _HIGHLIGHTER_CLASSES, _KNOWN_LANGUAGES = (
     frozenset(TABLE[name].split()) for name in ("no_languages", "highlighters", "languages")

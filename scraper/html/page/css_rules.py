@@ -49,9 +49,15 @@ _MAX_ELEMENTS_TO_MATCH = 20_000
 _MAX_DOUBTFUL_ELEMENTS = 300
 # For lower case, each alternative with a first letter: a search takes a quarter of the time of one with `IGNORECASE`.
 _TABLE = read_table(__package__, "css.toml")
-_HIDES = re.compile(_TABLE["patterns"]["hides"])
+_HIDES = re.compile(
+    r"none|hidden|collapse|opacity|clip|scale|mask-|transparent|-\s*\d{3,}|100vw|strict|content\s*+:\s*+url"
+    r"|0\d\d\dpx|1\d\d\dpx|2\d\d\dpx|3\d\d\dpx|4\d\d\dpx|5\d\d\dpx|6\d\d\dpx|7\d\d\dpx|8\d\d\dpx|9\d\d\dpx"
+    r"|rotate[^;]*[29][07]0?deg|skew[^;]*[29][07]0?deg|matrix\(|zoom|letter-spacing"
+)
 _COLORS = re.compile(r"(?<![\w-])color\s*+:[^}]*background|background[^}]*[;\s{]color\s*+:")
-_MAY_HIDE = re.compile(_TABLE["patterns"]["may_hide"])
+_MAY_HIDE = re.compile(
+    r"font(?:-size)?\s*+:[^;]*(?<![\d.])(?:0|[1-3]px|\.\d+(?:px|em)|calc)|color\s*+:|animation|var\(|if\("
+)
 _SHOWING_PROPERTIES: dict[str, list[str]] = _TABLE["showing_properties"]
 """By what hides text: the properties of another rule that may show it again."""
 _MAX_VARIABLES = 5

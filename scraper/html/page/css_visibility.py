@@ -19,7 +19,6 @@ _OFF_SCREEN_PX = -400.0
 _FAR_AWAY_PX = 4_000.0
 """Pixels. Carousels move their track by its width; nothing beyond this is on any screen."""
 
-_PATTERNS: dict[str, str] = read_table(__package__, "css.toml")["patterns"]
 _LOW_CONTRAST = 1.1
 _MAX_STYLE = 2_000
 _MAX_COLOR = 200
@@ -30,7 +29,10 @@ _LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![
 _ZERO_OPACITY = re.compile(r"opacity\(\s*+0*+(?:\.0*+)?%?\s*+\)")
 _EMPTY_MASK = re.compile(r"linear-gradient\((?:to [a-z ]+,)?\s*transparent\s*,\s*transparent\s*\)")
 _TRANSLATION = re.compile(r"translate(?:x|y|3d)?\(([^()]*)")
-_FLAT = re.compile(_PATTERNS["flat"])
+_FLAT = re.compile(
+    r"scale(?:3d|x|y)?\(\s*+(?=[\d.])(?:0*+(?:\.0\d*+)?|\de-\d++)\s*+[,)]|matrix\((?:\s*+0\s*+,){4}"
+    r"|(?:rotate[xy]|skew[xy]?)\(\s*+-?(?:90|270)deg"
+)
 """Transforms to a size near zero, or to a plane that is seen from its edge."""
 _FLAT_ROTATION = re.compile(r"(?:[xy]|1 0 0|0 1 0)\s++-?(?:90|270)deg")
 _CALC = re.compile(r"(?:calc|min)\(\s*+(-?[\d.]++(?:px|pt|r?em|%|v[wh])?)\s*+[,)]")
@@ -39,7 +41,11 @@ _FONT_SIZE = re.compile(r"(?<![\w.#-])(\d++(?:\.\d++)?|\.\d++)(px|pt|em|rem|%|)(
 """Size in the shorthand `font`, or its weight."""
 IMPORTANT = re.compile(r"!\s*+important", re.IGNORECASE)
 _EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
-_EMPTY_CLIP_PATH = re.compile(_PATTERNS["empty_clip_path"])
+_EMPTY_CLIP_PATH = re.compile(
+    r"circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
+    r"|rect\(\s*0(?:px|%)?(?:\s+0(?:px|%)?){3}\s*\)|xywh\(\s*(?:[\w.%-]{1,20}\s+){2,3}0(?:px|%)?[\s)]"
+    r"|path\(\s*[\"']\s*m[\d\s,.-]*+z?\s*+[\"']"
+)
 _INSET = re.compile(r"inset\(([^()]*)\)")
 _PART = re.compile(r"\d++(?:\.\d++)?%?|\.\d++%?")
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")

@@ -29,7 +29,14 @@ STYLE_ATTRIBUTE: Final = "data-x-text"
 
 _MARKED = attribute_selector(STYLE_ATTRIBUTE)
 _STYLED = attribute_selector("style")
-_STYLES = re.compile(read_table(__package__, "css.toml")["patterns"]["text_styles"])
+_STYLES = re.compile(
+    r"(?P<struck>text-decoration[\w-]*\s*:[^;]*line-through)|(?P<lines>white-space[\w-]*\s*:\s*pre-line)"
+    r"|(?P<spaces>white-space[\w-]*\s*:\s*(?:pre|break-spaces))|(?P<inline>display\s*:\s*inline)"
+    r"|(?P<block>display\s*:\s*(?:block|flex|grid|table|list-item))|(?P<raised>vertical-align\s*:\s*super)"
+    r"|(?P<lowered>vertical-align\s*:\s*sub\b)"
+    r"|(?:list-style[\w-]*\s*:|counters?\()[^;]*"
+    r"(?:(?P<a>lower-(?:alpha|latin))|(?P<A>upper-(?:alpha|latin))|(?P<i>lower-roman)|(?P<I>upper-roman))"
+)
 """Declarations of each style. Those of lists have the name of the attribute `type` with the same meaning."""
 _RULE_HINTS = ("line-through", "white-space", "vertical-align", "er-alpha", "er-latin", "er-roman")
 _HINTS = ("line", "display", "white-space", "vertical-align", "list-style")
